@@ -1,0 +1,65 @@
+//! What every dialect is: a small machine, one per connection, that turns frames into meaning.
+//!
+//! Comes in: frames from the peer, messages from the hub. Goes out: a list of [`Output`]s for
+//! the edge to carry out, in order. It does not know whether anything was really written.
+
+use std::time::Duration;
+
+use model::{Closing, FromBrowser, ToBrowser};
+
+/// One whole message from the peer.
+#[derive(Debug, Clone, Copy)]
+pub enum Frame<'a> {
+    /// A text message.
+    Text(&'a str),
+    /// A binary message.
+    Binary(&'a [u8]),
+}
+
+/// What the edge has to do next.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Output {
+    /// Write this text message.
+    Write(String),
+    /// Write a protocol-level ping.
+    Ping,
+    /// Give this to the hub.
+    Deliver(FromBrowser),
+    /// Write what has been put out so far, then close.
+    Close(Closing),
+}
+
+/// By what a silent peer is asked whether it is still there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PingBy {
+    /// A message of the dialect, which also keeps an extension's worker alive.
+    Message,
+    /// A WebSocket ping, for clients that know no other.
+    Protocol,
+}
+
+/// When a silent peer is asked, and when it is given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Liveness {
+    /// Ask after this long without a message from the peer.
+    pub ask_after: Duration,
+    /// Give up after this long more.
+    pub dead_after: Duration,
+    /// How to ask.
+    pub ping_by: PingBy,
+}
+
+/// One connection's protocol.
+pub trait Dialect: Send {
+    /// Speaks first, where the protocol wants that.
+    fn open(&mut self) -> Vec<Output>;
+
+    /// Reads one message from the peer.
+    fn receive(&mut self, frame: Frame<'_>) -> Vec<Output>;
+
+    /// Says something to the peer.
+    fn send(&mut self, message: ToBrowser) -> Vec<Output>;
+
+    /// Returns its liveness rule.
+    fn liveness(&self) -> Liveness;
+}

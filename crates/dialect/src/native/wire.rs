@@ -1,0 +1,620 @@
+//! The messages of `tabwire.v1` as they stand on the wire.
+//!
+//! This file is the one source of the protocol's types: the TypeScript side and the checks it
+//! makes are generated from it (`cargo xtask gen`), and `docs/protocol.md` is tested against it.
+//! Field names are the wire's. Unknown fields are ignored, unknown types refused, and a field
+//! that stands twice is an error.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+/// Fields that are absent rather than `null` when there is nothing to say.
+macro_rules! body {
+    ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "camelCase")]
+        pub struct $name { $($(#[$field_doc])* pub $field: $type,)* }
+    };
+}
+
+/// One direction's messages: an enum to write, and a decoder that goes by `type`.
+///
+/// Not a derived decoder: a tagged enum buffers its content, which opaque payloads do not
+/// survive, and it accepts a `type` that stands twice.
+macro_rules! messages {
+    ($(#[$doc:meta])* $name:ident { $($tag:literal => $body:ident,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Serialize, JsonSchema)]
+        #[serde(tag = "type")]
+        pub enum $name {
+            $(#[doc = concat!("`", $tag, "`")] #[serde(rename = $tag)] $body($body),)*
+        }
+
+        impl $name {
+            /// Every message type of this direction.
+            pub const TYPES: &[&str] = &[$($tag),*];
+
+            /// Reads the message whose `type` is `kind`; `None` means there is no such type.
+            pub fn decode(kind: &str, text: &str) -> Option<Result<Self, serde_json::Error>> {
+                Some(match kind {
+                    $($tag => serde_json::from_str(text).map(Self::$body),)*
+                    _ => return None,
+                })
+            }
+        }
+    };
+}
+
+messages! {
+    /// What a browser or app sends.
+    FromBrowser {
+        "hello" => Hello,
+        "toolResult" => ToolResult,
+        "toolProgress" => ToolProgress,
+        "callStatus" => CallStatus,
+        "stateResponse" => StateResponse,
+        "stateError" => StateError,
+        "stateUpdate" => StateUpdate,
+        "tabCreated" => TabCreated,
+        "tabUpdated" => TabUpdated,
+        "tabClosed" => TabClosed,
+        "tabFocused" => TabFocused,
+        "toolsChanged" => ToolsChanged,
+        "toolsDiscovered" => ToolsDiscovered,
+        "event" => Event,
+        "replayRequest" => ReplayRequest,
+        "replayPage" => ReplayPage,
+        "ping" => Ping,
+        "pong" => Pong,
+        "ack" => Ack,
+        "bye" => Bye,
+    }
+}
+
+messages! {
+    /// What the hub sends.
+    ToBrowser {
+        "welcome" => Welcome,
+        "callTool" => CallTool,
+        "cancel" => Cancel,
+        "callQuery" => CallQuery,
+        "requestState" => RequestState,
+        "openTab" => OpenTab,
+        "closeTab" => CloseTab,
+        "focusTab" => FocusTab,
+        "discoverTools" => DiscoverTools,
+        "event" => Event,
+        "replayRequest" => ReplayRequest,
+        "replayPage" => ReplayPage,
+        "ping" => Ping,
+        "pong" => Pong,
+        "ack" => Ack,
+        "bye" => Bye,
+    }
+}
+
+/// Keeps a `null` that was sent apart from a field that was not.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    Deserialize::deserialize(from).map(Some)
+}
+
+/// What kind of peer this is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// Has tabs.
+    Browser,
+    /// One page with state and tools of its own.
+    App,
+}
+
+/// Whose tool is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Target {
+    /// A command of the browser itself.
+    Command,
+    /// A tool of the connected app.
+    App,
+    /// A tool that the page in a tab declares.
+    Page,
+}
+
+/// How bad an event is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Level {
+    /// Worth knowing.
+    #[default]
+    Info,
+    /// Something is odd.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// Why a log cannot continue from a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusedResume {
+    /// Messages in between were dropped because there were too many.
+    Gap,
+    /// Messages in between were dropped because they were too old.
+    Expired,
+    /// The position is in another log.
+    EpochChanged,
+    /// The position is beyond the newest message.
+    FutureSequence,
+}
+
+/// What an executor knows of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum CallState {
+    /// Never received, or forgotten.
+    Unknown,
+    /// Still at it.
+    Running,
+    /// Finished; `result` or `error` is the end.
+    Ended,
+}
+
+body! {
+    /// A place in a log: everything up to `sequence` has been seen.
+    Position {
+        /// Which log.
+        epoch: String,
+        /// How far; 0 is before the first message.
+        sequence: u64,
+    }
+}
+
+body! {
+    /// An error, as the executor tells it.
+    CallError {
+        /// For branching, such as `ELEMENT_NOT_FOUND`.
+        code: String,
+        /// For reading.
+        message: String,
+    }
+}
+
+body! {
+    /// One tab of a browser.
+    Tab {
+        /// The browser's number for it.
+        id: u64,
+        /// May be empty while loading.
+        #[serde(default)]
+        title: String,
+        /// May be empty while loading.
+        #[serde(default)]
+        url: String,
+        /// Whether it is in front.
+        #[serde(default)]
+        active: bool,
+    }
+}
+
+body! {
+    /// A tool that an app or a page declares.
+    ToolSpec {
+        /// 1 to 128 of letters, digits, `_ . -`.
+        name: String,
+        /// What it does.
+        #[serde(default)]
+        description: String,
+        /// JSON Schema of its arguments; absent means no arguments are described.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input_schema: Option<Box<RawValue>>,
+        /// Hints about what it does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        annotations: Option<ToolAnnotations>,
+    }
+}
+
+body! {
+    /// What a tool says of itself; hints only, never trusted.
+    ToolAnnotations {
+        /// It changes nothing.
+        #[serde(default)]
+        read_only_hint: bool,
+    }
+}
+
+body! {
+    /// The introduction, always the first message.
+    Hello {
+        /// Its own name for itself.
+        instance_id: String,
+        /// What it is.
+        kind: Kind,
+        /// What people call it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// Its version, for display.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
+        /// What it can do beyond the minimum.
+        #[serde(default)]
+        capabilities: Vec<String>,
+        /// The log in which it numbers what it sends.
+        epoch: String,
+        /// How far it has seen the hub's log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        position: Option<Position>,
+        /// From the last `welcome`; valid once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resume_token: Option<String>,
+    }
+}
+
+body! {
+    /// The hub's answer to `hello`.
+    Welcome {
+        /// The session it has from now on.
+        session_id: String,
+        /// The session's readable name.
+        name: String,
+        /// The hub's version.
+        server_version: String,
+        /// The hub asks after this much silence.
+        heartbeat_ms: u64,
+        /// The hub's log for this session.
+        epoch: String,
+        /// The newest number in it.
+        current_sequence: u64,
+        /// How far the hub has seen the peer's log; what follows must be sent again.
+        received: Position,
+        /// Whether the log continues from `hello.position`.
+        recovered: bool,
+        /// Why it does not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<RefusedResume>,
+        /// The first page of what was missed, oldest first.
+        #[schemars(with = "Vec<Event>")]
+        replay: Vec<Box<RawValue>>,
+        /// Further pages must be asked for.
+        more: bool,
+        /// To be presented at the next hello.
+        resume_token: String,
+    }
+}
+
+body! {
+    /// Run a tool or command.
+    CallTool {
+        /// The hub's id; the executor never runs the same id twice.
+        call_id: String,
+        /// Whose tool.
+        target: Target,
+        /// In which tab; absent for apps.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tab_id: Option<u64>,
+        /// Which tool.
+        tool_name: String,
+        /// Its arguments.
+        args: Box<RawValue>,
+        /// Remaining time; a call without any left is refused.
+        deadline_ms: u64,
+    }
+}
+
+body! {
+    /// The end of a call: `result` or `error`.
+    ToolResult {
+        /// Which call.
+        call_id: String,
+        /// What came out; `null` is a result too.
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        result: Option<Box<RawValue>>,
+        /// What went wrong.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<CallError>,
+    }
+}
+
+body! {
+    /// How far a call is.
+    ToolProgress {
+        /// Which call.
+        call_id: String,
+        /// Grows with each report.
+        progress: f64,
+        /// What it grows towards.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        total: Option<f64>,
+        /// What is being done.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    }
+}
+
+body! {
+    /// Stop a call.
+    Cancel {
+        /// Which call.
+        call_id: String,
+    }
+}
+
+body! {
+    /// What became of a call?
+    CallQuery {
+        /// Which call.
+        call_id: String,
+    }
+}
+
+body! {
+    /// The answer to `callQuery`.
+    CallStatus {
+        /// Which call.
+        call_id: String,
+        /// What is known.
+        state: CallState,
+        /// The result, when it ended well.
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        result: Option<Box<RawValue>>,
+        /// The error, when it ended badly.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<CallError>,
+    }
+}
+
+body! {
+    /// Tell the current state.
+    RequestState {
+        /// Correlates the answer.
+        request_id: String,
+        /// Look, do not answer from a cache.
+        force_refresh: bool,
+    }
+}
+
+body! {
+    /// The state that was asked for.
+    StateResponse {
+        /// Which request.
+        request_id: String,
+        /// All of it.
+        state: Box<RawValue>,
+        /// The page's life that counts the versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        state_epoch: Option<String>,
+        /// Its version.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<u64>,
+    }
+}
+
+body! {
+    /// The state could not be told.
+    StateError {
+        /// Which request.
+        request_id: String,
+        /// Why.
+        error: String,
+    }
+}
+
+body! {
+    /// A new state: `state` or `patch`. Numbered.
+    StateUpdate {
+        /// The sender's number.
+        sequence: u64,
+        /// All of it.
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        state: Option<Box<RawValue>>,
+        /// A JSON Patch (RFC 6902) against the version before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        patch: Option<Box<RawValue>>,
+        /// The page's life that counts the versions.
+        state_epoch: String,
+        /// Grows by one with each update.
+        version: u64,
+    }
+}
+
+body! {
+    /// A tab exists now. Numbered.
+    TabCreated {
+        /// The sender's number.
+        sequence: u64,
+        /// The tab.
+        tab: Tab,
+    }
+}
+
+body! {
+    /// A tab changed. Numbered.
+    TabUpdated {
+        /// The sender's number.
+        sequence: u64,
+        /// The tab as it is now.
+        tab: Tab,
+    }
+}
+
+body! {
+    /// A tab is gone. Numbered.
+    TabClosed {
+        /// The sender's number.
+        sequence: u64,
+        /// Which tab.
+        tab_id: u64,
+    }
+}
+
+body! {
+    /// A tab is in front now. Numbered.
+    TabFocused {
+        /// The sender's number.
+        sequence: u64,
+        /// Which tab.
+        tab_id: u64,
+    }
+}
+
+body! {
+    /// All tools of the app, or of the page in a tab, as they are now. Numbered.
+    ToolsChanged {
+        /// The sender's number.
+        sequence: u64,
+        /// Absent: the app's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tab_id: Option<u64>,
+        /// All of them.
+        tools: Vec<ToolSpec>,
+    }
+}
+
+body! {
+    /// Open a tab; ends with `toolResult`.
+    OpenTab {
+        /// The hub's id for this call.
+        call_id: String,
+        /// Where to.
+        url: String,
+        /// Whether to bring it to the front.
+        focus: bool,
+        /// Remaining time.
+        deadline_ms: u64,
+    }
+}
+
+body! {
+    /// Close a tab; ends with `toolResult`.
+    CloseTab {
+        /// The hub's id for this call.
+        call_id: String,
+        /// Which tab.
+        tab_id: u64,
+        /// Remaining time.
+        deadline_ms: u64,
+    }
+}
+
+body! {
+    /// Bring a tab to the front; ends with `toolResult`.
+    FocusTab {
+        /// The hub's id for this call.
+        call_id: String,
+        /// Which tab.
+        tab_id: u64,
+        /// Remaining time.
+        deadline_ms: u64,
+    }
+}
+
+body! {
+    /// List the tools of the page in a tab; ends with `toolsDiscovered`, or with `toolResult`
+    /// and an error.
+    DiscoverTools {
+        /// The hub's id for this call.
+        call_id: String,
+        /// Which tab; absent: the app's own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tab_id: Option<u64>,
+        /// Remaining time.
+        deadline_ms: u64,
+    }
+}
+
+body! {
+    /// The tools that were asked for.
+    ToolsDiscovered {
+        /// Which call.
+        call_id: String,
+        /// Of which tab.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tab_id: Option<u64>,
+        /// All of them.
+        tools: Vec<ToolSpec>,
+    }
+}
+
+body! {
+    /// Something happened. Numbered.
+    Event {
+        /// The sender's number.
+        sequence: u64,
+        /// Such as `console`, `dialog`, `toolActivity`.
+        name: String,
+        /// How bad it is.
+        #[serde(default)]
+        level: Level,
+        /// Anything.
+        #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+        data: Option<Box<RawValue>>,
+    }
+}
+
+body! {
+    /// Send again what follows a position.
+    ReplayRequest {
+        /// The last place that was seen.
+        from: Position,
+        /// Only these message types or event names.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        types: Vec<String>,
+        /// Errors before the rest.
+        #[serde(default)]
+        errors_first: bool,
+    }
+}
+
+body! {
+    /// A page of what was missed.
+    ReplayPage {
+        /// The sender's log.
+        epoch: String,
+        /// This page, with all before it, reaches up to this number.
+        upto: u64,
+        /// Whether the log continues from the position that was asked for.
+        recovered: bool,
+        /// Why it does not; then there are no messages and a full sync is due.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<RefusedResume>,
+        /// Numbered messages, oldest first.
+        messages: Vec<Box<RawValue>>,
+        /// There are further pages.
+        more: bool,
+        /// A selection or another order: it does not move the receiver's position.
+        #[serde(default)]
+        partial: bool,
+    }
+}
+
+body! {
+    /// Are you there?
+    Ping {}
+}
+
+body! {
+    /// Yes.
+    Pong {}
+}
+
+body! {
+    /// Everything up to here has been received and kept.
+    Ack {
+        /// Up to where.
+        position: Position,
+    }
+}
+
+body! {
+    /// The sender ends the connection; the close frame follows.
+    Bye {
+        /// Why, for branching.
+        code: String,
+        /// Whether connecting again makes sense.
+        retry: bool,
+        /// Why, for reading.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    }
+}

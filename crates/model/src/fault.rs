@@ -1,0 +1,141 @@
+//! The one error that reaches a reader, and the table of all codes.
+//!
+//! Inside a room errors are for branching; at the edge they are for reading, by people and by
+//! models. A fault says what happened, whether trying again can help, and what to try next.
+//! The table is repeated in `docs/protocol.md`; a test compares the two.
+
+use std::fmt;
+
+/// Whether trying again can help.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retry {
+    /// Nothing happened; the same request may be sent again at once.
+    Now,
+    /// The same request may work later.
+    Later,
+    /// The same request fails again; change it first.
+    Never,
+    /// It may have happened: look before repeating it.
+    Check,
+}
+
+impl Retry {
+    /// Returns the word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Now => "now",
+            Self::Later => "later",
+            Self::Never => "never",
+            Self::Check => "check",
+        }
+    }
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $retry:ident;)*) => {
+        /// What went wrong, for branching.
+        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        pub enum Code {
+            $($(#[$doc])* $name,)*
+            /// The executor's own code, such as `ELEMENT_NOT_FOUND`, passed on as it came.
+            Foreign(String),
+        }
+
+        impl Code {
+            /// Our own codes, in the order of the documentation.
+            pub const ALL: &[Code] = &[$(Code::$name),*];
+
+            /// Returns the word on the wire.
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$name => $text,)*
+                    Self::Foreign(text) => text,
+                }
+            }
+
+            /// Returns whether trying again can help, as a rule.
+            pub fn retry(&self) -> Retry {
+                match self {
+                    $(Self::$name => Retry::$retry,)*
+                    Self::Foreign(_) => Retry::Never,
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// An argument is missing or wrong.
+    InvalidArgument = "invalid_argument", Never;
+    /// Nothing at this address.
+    NotFound = "not_found", Never;
+    /// No session has this id or name.
+    UnknownSession = "unknown_session", Never;
+    /// Several sessions fit and none was named.
+    AmbiguousSession = "ambiguous_session", Never;
+    /// No session offers the tool.
+    UnknownTool = "unknown_tool", Never;
+    /// A tab must be named, or the named one does not exist.
+    UnknownTab = "unknown_tab", Never;
+    /// The session exists, its browser is away.
+    NotConnected = "not_connected", Later;
+    /// The browser went away before the call was written to its socket.
+    NotDelivered = "not_delivered", Now;
+    /// The browser went away after the call was written to its socket.
+    OutcomeUnknown = "outcome_unknown", Check;
+    /// No answer before the deadline.
+    TimedOut = "timed_out", Check;
+    /// The client withdrew the call.
+    Cancelled = "cancelled", Check;
+    /// A limit on work under way was reached.
+    Busy = "busy", Later;
+    /// The browser answered with something that is no answer.
+    MalformedReply = "malformed_reply", Check;
+    /// The tool ran and failed, and gave no code of its own.
+    ToolFailed = "tool_failed", Never;
+    /// No state is known and none could be had.
+    StateUnavailable = "state_unavailable", Later;
+    /// A stated limit on size or number was exceeded.
+    TooLarge = "too_large", Never;
+    /// The request is not allowed from there, or not with these credentials.
+    Refused = "refused", Never;
+    /// A token is required, or the one given is not known.
+    Unauthorized = "unauthorized", Never;
+    /// The hub is shutting down.
+    ShuttingDown = "shutting_down", Later;
+    /// A fault in Tabwire itself.
+    Internal = "internal", Later;
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+/// An error for a reader outside: code, advice, and words.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}{}", hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
+pub struct Fault {
+    /// For branching.
+    pub code: Code,
+    /// Whether trying again can help.
+    pub retry: Retry,
+    /// What happened and which limit was hit. Lower case, no final stop.
+    pub message: String,
+    /// What to try next.
+    pub hint: Option<String>,
+}
+
+impl Fault {
+    /// Makes a fault with the code's usual retry advice.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { retry: code.retry(), code, message: message.into(), hint: None }
+    }
+
+    /// Adds what to try next.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}

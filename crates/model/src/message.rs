@@ -1,0 +1,366 @@
+//! What browsers say and what they are told, as meaning and not as bytes.
+//!
+//! Dialects translate frames into these and back. Numbered are only the [`Change`]s; all else
+//! is correlated by call id or is about the connection, and is never replayed.
+
+use std::time::Duration;
+
+use crate::{
+    CallId, CallProgress, Closing, Epoch, Fault, InstanceId, Json, Position, Reply, Sequence,
+    SessionId, TabId, Work,
+};
+
+/// What kind of peer a session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Has tabs: an extension, or a browser that we started.
+    Browser,
+    /// One page with state and tools of its own.
+    App,
+}
+
+impl Kind {
+    /// Returns the word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Browser => "browser",
+            Self::App => "app",
+        }
+    }
+}
+
+/// How a peer introduces itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hello {
+    /// Its own name for itself.
+    pub instance: InstanceId,
+    /// What it is.
+    pub kind: Kind,
+    /// What people call it; reduced to a session name by the hub.
+    pub name: Option<String>,
+    /// Its version, for display.
+    pub version: Option<String>,
+    /// What it can do beyond the minimum.
+    pub capabilities: Vec<String>,
+    /// The log in which it numbers what it sends; none where the dialect has no numbers.
+    pub epoch: Option<Epoch>,
+    /// How far it has seen the hub's log.
+    pub position: Option<Position>,
+    /// Proves that it is the one who had this session before.
+    pub resume_token: Option<String>,
+}
+
+/// The hub's answer to a [`Hello`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Welcome {
+    /// The session it has from now on.
+    pub session: SessionId,
+    /// The session's readable name.
+    pub name: String,
+    /// The hub's log for this session, and its newest number.
+    pub current: Position,
+    /// How far the hub has seen the peer's log: what comes after must be sent again.
+    pub received: Option<Position>,
+    /// What the peer missed, or why that cannot be told.
+    pub replay: ReplayPage,
+    /// To be presented at the next hello; valid once.
+    pub resume_token: String,
+}
+
+/// Something that happened, numbered by its sender.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberedChange {
+    /// The sender's number; none where a dialect has no numbers and order of arrival counts.
+    pub sequence: Option<Sequence>,
+    /// What happened.
+    pub change: Change,
+}
+
+/// What can happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// The app's state is another.
+    State(StateUpdate),
+    /// A tab exists now.
+    TabCreated(Tab),
+    /// A tab's title, address or state is another.
+    TabUpdated(Tab),
+    /// A tab is gone.
+    TabClosed(TabId),
+    /// A tab is in front now.
+    TabFocused(TabId),
+    /// The tools of an app (no tab) or of the page in a tab are others.
+    ToolsChanged {
+        /// Whose.
+        tab: Option<TabId>,
+        /// All of them now.
+        tools: Vec<ToolSpec>,
+    },
+    /// Anything else, by name.
+    Event {
+        /// Such as `console`, `dialog`, `download`.
+        name: String,
+        /// How bad it is.
+        level: Level,
+        /// Carried as it came.
+        data: Json,
+    },
+}
+
+impl Change {
+    /// Returns the message type, as selections name it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::State(_) => "stateUpdate",
+            Self::TabCreated(_) => "tabCreated",
+            Self::TabUpdated(_) => "tabUpdated",
+            Self::TabClosed(_) => "tabClosed",
+            Self::TabFocused(_) => "tabFocused",
+            Self::ToolsChanged { .. } => "toolsChanged",
+            Self::Event { .. } => "event",
+        }
+    }
+}
+
+/// How bad an event is; errors can be asked for first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Worth knowing.
+    #[default]
+    Info,
+    /// Something is odd.
+    Warning,
+    /// Something failed.
+    Error,
+}
+
+/// A new state, whole or as a difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StateUpdate {
+    /// The state or what changed in it.
+    pub body: StateBody,
+    /// The life of the page that numbers its versions; none where the hub numbers by arrival.
+    pub epoch: Option<Epoch>,
+    /// Grows by one with each update within an epoch.
+    pub version: Option<u64>,
+}
+
+/// A state, whole or as a difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StateBody {
+    /// All of it.
+    Whole(Json),
+    /// A JSON Patch (RFC 6902) against the version before.
+    Patch(Json),
+}
+
+/// One tab of a browser.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tab {
+    /// The browser's number for it.
+    pub id: TabId,
+    /// May be empty while loading.
+    pub title: String,
+    /// May be empty while loading.
+    pub url: String,
+    /// Whether it is in front.
+    pub active: bool,
+}
+
+/// A tool that an app or page declares. Text from pages is untrusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolSpec {
+    /// 1 to 128 of letters, digits, `_ . -`.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub input_schema: Json,
+    /// The declarer's word that it changes nothing.
+    pub read_only: bool,
+}
+
+/// A call as it is sent: the work with its id, place and remaining time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// The hub's id.
+    pub id: CallId,
+    /// Where in the browser; none for apps.
+    pub tab: Option<TabId>,
+    /// What.
+    pub work: Work,
+    /// Remaining time; the executor refuses a call that has none left.
+    pub deadline: Duration,
+}
+
+/// What an executor knows of a call after a reconnect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ExecutorStatus {
+    /// Never received, or forgotten.
+    Unknown,
+    /// Still at it.
+    Running,
+    /// Finished; this is the end it would have told.
+    Ended(Result<Json, Fault>),
+}
+
+/// Asks for what follows a position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayRequest {
+    /// The last place that was seen.
+    pub from: Position,
+    /// Only these message types or event names; empty means all.
+    pub types: Vec<String>,
+    /// Errors before the rest.
+    pub errors_first: bool,
+}
+
+/// A page of missed messages, or the plain word that they cannot be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplayPage {
+    /// The log, and the number up to which this page (with all before it) reaches.
+    pub upto: Position,
+    /// Oldest first, without holes unless `partial`.
+    pub messages: Vec<NumberedChange>,
+    /// There are further pages.
+    pub more: bool,
+    /// A selection or another order: does not move the receiver's position.
+    pub partial: bool,
+    /// Set when the log cannot continue from there: no messages, and a full sync is due.
+    pub refused: Option<RefusedResume>,
+}
+
+/// Why a log cannot continue from a position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RefusedResume {
+    /// Messages in between were dropped because there were too many.
+    Gap,
+    /// Messages in between were dropped because they were too old.
+    Expired,
+    /// The position is in another log.
+    EpochChanged,
+    /// The position is beyond the newest message.
+    FutureSequence,
+}
+
+impl RefusedResume {
+    /// All of them, for tables and tests.
+    pub const ALL: [Self; 4] = [Self::Gap, Self::Expired, Self::EpochChanged, Self::FutureSequence];
+
+    /// Returns the word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gap => "gap",
+            Self::Expired => "expired",
+            Self::EpochChanged => "epoch_changed",
+            Self::FutureSequence => "future_sequence",
+        }
+    }
+}
+
+/// What a browser or app says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FromBrowser {
+    /// The introduction.
+    Hello(Hello),
+    /// A call has ended.
+    Ended {
+        /// Which.
+        call: CallId,
+        /// How.
+        outcome: Result<Reply, Fault>,
+    },
+    /// A call is under way.
+    Progress {
+        /// Which.
+        call: CallId,
+        /// How far.
+        progress: CallProgress,
+    },
+    /// What the executor knows of a call.
+    Status {
+        /// Which.
+        call: CallId,
+        /// What it knows.
+        status: ExecutorStatus,
+    },
+    /// Something happened.
+    Changed(NumberedChange),
+    /// It missed something.
+    ReplayRequest(ReplayRequest),
+    /// What the hub had missed.
+    ReplayPage(ReplayPage),
+    /// It has seen everything up to here.
+    Ack(Position),
+    /// Only a sign of life.
+    Alive,
+    /// It leaves on purpose.
+    Bye {
+        /// Why, for the log.
+        message: String,
+    },
+    /// An answer for nobody: its call id is not one of ours.
+    Stray,
+}
+
+/// What a browser or app is told.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ToBrowser {
+    /// It has a session now.
+    Welcome(Box<Welcome>),
+    /// Do this.
+    Call(Box<Call>),
+    /// Stop doing this.
+    Cancel(CallId),
+    /// What became of this?
+    CallQuery(CallId),
+    /// Something happened on the hub's side.
+    Changed(NumberedChange),
+    /// The hub missed something.
+    ReplayRequest(ReplayRequest),
+    /// What the browser had missed.
+    ReplayPage(ReplayPage),
+    /// The hub has seen everything up to here.
+    Ack(Position),
+    /// Are you there?
+    Ping,
+    /// The hub ends the connection; the close frame follows.
+    Bye(Closing),
+}
+
+impl ToBrowser {
+    /// Returns about how many bytes it takes in a queue, for queue limits.
+    pub fn size(&self) -> usize {
+        const ENVELOPE: usize = 128;
+        let page = |page: &ReplayPage| page.messages.iter().map(change_size).sum::<usize>();
+        ENVELOPE
+            + match self {
+                Self::Welcome(welcome) => page(&welcome.replay),
+                Self::Call(call) => call.work.size(),
+                Self::Changed(change) => change_size(change),
+                Self::ReplayPage(replay) => page(replay),
+                Self::Bye(closing) => closing.message.len(),
+                Self::Cancel(_)
+                | Self::CallQuery(_)
+                | Self::ReplayRequest(_)
+                | Self::Ack(_)
+                | Self::Ping => 0,
+            }
+    }
+}
+
+fn change_size(change: &NumberedChange) -> usize {
+    match &change.change {
+        Change::Event { name, data, .. } => name.len() + data.size(),
+        Change::State(StateUpdate {
+            body: StateBody::Whole(json) | StateBody::Patch(json),
+            ..
+        }) => json.size(),
+        Change::TabCreated(tab) | Change::TabUpdated(tab) => tab.title.len() + tab.url.len(),
+        Change::ToolsChanged { tools, .. } => tools
+            .iter()
+            .map(|tool| tool.name.len() + tool.description.len() + tool.input_schema.size())
+            .sum(),
+        Change::TabClosed(_) | Change::TabFocused(_) => 0,
+    }
+}

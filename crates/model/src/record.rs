@@ -1,0 +1,63 @@
+//! What is written down: the only types here that can be serialised.
+//!
+//! A serialisable type is a promise to whoever reads it later, so these are separate from the
+//! messages and carry a version. Fields are added, never given another meaning.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of everything in this file.
+pub const VERSION: u32 = 1;
+
+/// One session, as it must be known again after a restart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRecord {
+    /// The hub's id for it.
+    pub id: String,
+    /// The peer's name for itself.
+    pub instance: String,
+    /// Its readable name, unique among the kept ones.
+    pub name: String,
+    /// `browser` or `app`.
+    pub kind: String,
+    /// The wire protocol that it spoke.
+    pub dialect: String,
+    /// The web origin it came from, where it has one.
+    pub origin: Option<String>,
+    /// SHA-256 of the resume token that is valid next, in hex.
+    pub resume_digest: Option<String>,
+}
+
+/// Which of a session's logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LogKind {
+    /// What the hub tells the browser.
+    ToBrowser,
+    /// What happened in the session, for clients that ask with a cursor.
+    Feed,
+}
+
+/// One message in a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogEntry {
+    /// Its number, from 1 without holes.
+    pub sequence: u64,
+    /// Milliseconds since 1970, for display; age is measured by the keeper's own clock.
+    pub at_ms: u64,
+    /// The message type, such as `event`.
+    pub kind: String,
+    /// The event's name, or empty.
+    pub name: String,
+    /// 0 information, 1 warning, 2 error.
+    pub level: u8,
+    /// The payload as JSON text.
+    pub body: String,
+}
+
+impl LogEntry {
+    /// Returns about how many bytes it takes.
+    pub fn size(&self) -> usize {
+        const FIXED: usize = 48;
+        FIXED + self.kind.len() + self.name.len() + self.body.len()
+    }
+}
