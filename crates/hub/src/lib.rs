@@ -1,1 +1,38 @@
-//! Placeholder.
+//! The middle of the house: sessions, routing, calls, state cache, replay.
+//!
+//! In reading order:
+//! - [`hub`]: the handle, and the task that does what is due;
+//! - [`session`]: one browser's presence, with how it attaches, hears and works;
+//! - [`routing`]: which session a call goes to; [`query`]: asking for a state;
+//! - [`calls`]: one end each; [`state`]: the cache; [`replay`]: both ends of a numbered log;
+//! - [`catalog`]: tabs and tools; [`names`]: readable names; [`feed`]: what happened;
+//! - [`outbox`]: the queue to a socket; [`agenda`]: what is due; [`metrics`]: what is counted;
+//! - [`config`]: the settings.
+//!
+//! It knows no wire format, no MCP and no socket.
+
+mod agenda;
+pub mod calls;
+pub mod catalog;
+pub mod config;
+pub mod feed;
+pub mod hub;
+pub mod metrics;
+pub mod names;
+pub mod outbox;
+pub mod query;
+mod registry;
+pub mod replay;
+pub mod routing;
+mod services;
+pub mod session;
+pub mod state;
+
+pub use crate::{
+    config::Config,
+    hub::Hub,
+    outbox::{Batch, Outbox, Outgoing},
+    query::{Source, StateAnswer, StateQuery},
+    routing::{Route, ToolCall},
+    session::{Attachment, CallRequest, Caller, Introduction, Session, SessionInfo},
+};

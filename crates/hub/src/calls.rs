@@ -1,0 +1,258 @@
+//! Calls under way in one session: each has exactly one end.
+//!
+//! A plain table without locks, sockets or clocks of its own; the session drives it and does
+//! what the returned values say. Acting calls of one tab go one at a time, in order; reads pass
+//! by; tabs do not wait for each other. A call that its client gave up after it was sent keeps
+//! its tab until the browser answers or a grace time is over, so that two never overlap.
+
+use std::collections::{HashMap, VecDeque};
+
+use model::{
+    Call, CallId, CallProgress, Code, Effect, Ending, Fault, Reply, Retry, TabId, Work,
+};
+use tokio::{
+    sync::{mpsc, oneshot},
+    time::Instant,
+};
+
+/// How many ended calls are remembered, to tell a late answer from a doubled one.
+const REMEMBERED: usize = 64;
+
+/// A call that is about to enter the table.
+pub struct NewCall {
+    /// Its id.
+    pub id: CallId,
+    /// Where.
+    pub tab: Option<TabId>,
+    /// What.
+    pub work: Work,
+    /// Whether it waits for others of its tab.
+    pub effect: Effect,
+    /// When its caller stops waiting.
+    pub deadline: Instant,
+    /// Where progress goes; what does not fit is dropped.
+    pub progress: Option<mpsc::Sender<CallProgress>>,
+}
+
+/// A call that may be written to the socket now.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Ready {
+    /// The call with its remaining time.
+    pub call: Call,
+    /// No time is left: do not send it, end it.
+    pub expired: bool,
+}
+
+/// Why an answer found nobody waiting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Stray {
+    /// Its call had been given up.
+    Late,
+    /// Its call had been answered.
+    Duplicate,
+    /// No such call was ever sent to this session: another's, or made up.
+    Unknown,
+}
+
+impl Stray {
+    /// Returns the word for metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Late => "late",
+            Self::Duplicate => "duplicate",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What withdrawing a call leaves to do.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Withdrawn {
+    /// The browser was told of it and must be told to stop.
+    pub cancel: bool,
+    /// Its tab stays reserved until the browser answers or this lane's grace is over.
+    pub reserved: Option<Lane>,
+}
+
+/// One line of waiting: a tab, or the app as a whole.
+pub type Lane = Option<TabId>;
+
+/// The calls of one session.
+#[derive(Default)]
+pub struct CallTable {
+    pending: HashMap<CallId, Pending>,
+    lanes: HashMap<Lane, Waiting>,
+    ended: VecDeque<(CallId, Ending)>,
+}
+
+struct Pending {
+    new: NewCall,
+    sent: bool,
+    reply: oneshot::Sender<Result<Reply, Fault>>,
+}
+
+/// `running` holds the lane even after its caller has given up.
+#[derive(Default)]
+struct Waiting {
+    running: Option<CallId>,
+    queue: VecDeque<CallId>,
+}
+
+impl CallTable {
+    /// Returns how many calls have no end yet.
+    pub fn len(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// Enters a call. Returns where its end arrives, and the call if it need not wait.
+    ///
+    /// Enter before sending: a fast browser answers before `send` returns.
+    pub fn enter(&mut self, new: NewCall) -> (oneshot::Receiver<Result<Reply, Fault>>, Option<Ready>) {
+        let (reply, outcome) = oneshot::channel();
+        let (id, lane, effect) = (new.id, new.tab, new.effect);
+        self.pending.insert(id, Pending { new, sent: false, reply });
+        if effect == Effect::Read {
+            return (outcome, self.make_ready(id));
+        }
+        let waiting = self.lanes.entry(lane).or_default();
+        if waiting.running.is_some() {
+            waiting.queue.push_back(id);
+            return (outcome, None);
+        }
+        waiting.running = Some(id);
+        (outcome, self.make_ready(id))
+    }
+
+    /// Ends a call; the second value is the next call of its tab. `Err` means nobody waited.
+    pub fn end(
+        &mut self,
+        id: CallId,
+        outcome: Result<Reply, Fault>,
+    ) -> (Result<(), Stray>, Option<Ready>) {
+        let Some(pending) = self.pending.remove(&id) else {
+            // The late answer to an abandoned call frees its tab.
+            return (Err(self.judge(id)), self.release(id));
+        };
+        self.remember(id, Ending::of(&outcome));
+        // A caller that is gone at this very moment has withdrawn or is about to.
+        let _ = pending.reply.send(outcome);
+        (Ok(()), self.leave_lane(id, pending.new.tab, pending.new.effect))
+    }
+
+    /// Takes a call out because its caller gave up. `None` means that it has ended already.
+    pub fn withdraw(&mut self, id: CallId, ending: Ending) -> Option<Withdrawn> {
+        let pending = self.pending.remove(&id)?;
+        self.remember(id, ending);
+        if pending.sent {
+            let reserved = (pending.new.effect == Effect::Act).then_some(pending.new.tab);
+            return Some(Withdrawn { cancel: true, reserved });
+        }
+        if let Some(waiting) = self.lanes.get_mut(&pending.new.tab) {
+            waiting.queue.retain(|waiting_id| *waiting_id != id);
+        }
+        Some(Withdrawn { cancel: false, reserved: None })
+    }
+
+    /// Frees the tab that an abandoned call reserved; returns the next call of it.
+    pub fn release(&mut self, id: CallId) -> Option<Ready> {
+        let lane = self.lanes.iter().find(|(_, waiting)| waiting.running == Some(id))?.0;
+        self.next_in(*lane)
+    }
+
+    /// Passes on how far a call is.
+    pub fn progress(&self, id: CallId, progress: CallProgress) -> Result<(), Stray> {
+        let pending = self.pending.get(&id).ok_or_else(|| self.judge(id))?;
+        if let Some(to) = &pending.new.progress {
+            // Full: the reader is slow and the next report supersedes this one.
+            let _ = to.try_send(progress);
+        }
+        Ok(())
+    }
+
+    /// Ends everything because the browser is gone; returns how each call ended.
+    pub fn end_all(&mut self) -> Vec<(CallId, Ending)> {
+        self.lanes.clear();
+        let calls: Vec<_> = self.pending.drain().collect();
+        calls
+            .into_iter()
+            .map(|(id, pending)| {
+                let outcome = Err(gone(pending.sent, pending.new.effect));
+                let ending = Ending::of(&outcome);
+                self.remember(id, ending);
+                let _ = pending.reply.send(outcome);
+                (id, ending)
+            })
+            .collect()
+    }
+
+    fn make_ready(&mut self, id: CallId) -> Option<Ready> {
+        let pending = self.pending.get_mut(&id)?;
+        pending.sent = true;
+        let left = pending.new.deadline.saturating_duration_since(Instant::now());
+        let call = Call {
+            id,
+            tab: pending.new.tab,
+            work: pending.new.work.clone(),
+            deadline: left,
+        };
+        Some(Ready { call, expired: left.is_zero() })
+    }
+
+    fn leave_lane(&mut self, id: CallId, lane: Lane, effect: Effect) -> Option<Ready> {
+        let running = self.lanes.get(&lane).is_some_and(|waiting| waiting.running == Some(id));
+        (effect == Effect::Act && running).then(|| self.next_in(lane)).flatten()
+    }
+
+    fn next_in(&mut self, lane: Lane) -> Option<Ready> {
+        let waiting = self.lanes.get_mut(&lane)?;
+        waiting.running = waiting.queue.pop_front();
+        match waiting.running {
+            Some(id) => self.make_ready(id),
+            None => {
+                self.lanes.remove(&lane);
+                None
+            }
+        }
+    }
+
+    fn judge(&self, id: CallId) -> Stray {
+        match self.ended.iter().rev().find(|(ended, _)| *ended == id) {
+            Some((_, Ending::Done | Ending::Failed)) => Stray::Duplicate,
+            Some(_) => Stray::Late,
+            None => Stray::Unknown,
+        }
+    }
+
+    fn remember(&mut self, id: CallId, ending: Ending) {
+        if self.ended.len() == REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back((id, ending));
+    }
+}
+
+fn gone(sent: bool, effect: Effect) -> Fault {
+    match (sent, effect) {
+        (false, _) => Fault::new(
+            Code::NotDelivered,
+            "the browser disconnected before the call was sent; nothing happened",
+        )
+        .hint("repeat the call once the session is connected again"),
+        (true, Effect::Act) => Fault::new(
+            Code::OutcomeUnknown,
+            "the browser disconnected while the call was running; it may or may not have happened",
+        )
+        .hint("look at the page or its state before repeating the call"),
+        (true, Effect::Read) => {
+            let fault = Fault::new(
+                Code::OutcomeUnknown,
+                "the browser disconnected before it answered; the call only reads",
+            );
+            Fault { retry: Retry::Now, ..fault }
+                .hint("repeat the call once the session is connected again")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! The table driven by hand.
+
+use std::time::Duration;
+
+use model::{Json, Target};
+use proptest::prelude::*;
+
+use super::*;
+
+fn id(number: u64) -> CallId {
+    CallId { run: 1, number }
+}
+
+fn new_call(number: u64, tab: u64, effect: Effect) -> NewCall {
+    NewCall {
+        id: id(number),
+        tab: Some(TabId(tab)),
+        work: Work::Tool { target: Target::App, name: "t".into(), args: Json::null() },
+        effect,
+        deadline: Instant::now() + Duration::from_secs(30),
+        progress: None,
+    }
+}
+
+fn done() -> Result<Reply, Fault> {
+    Ok(Reply::Result(Json::null()))
+}
+
+fn ready_id(ready: &Option<Ready>) -> Option<u64> {
+    ready.as_ref().map(|ready| ready.call.id.number)
+}
+
+#[tokio::test]
+async fn acting_calls_of_a_tab_go_one_at_a_time_in_order() {
+    let mut table = CallTable::default();
+    let (_first, ready) = table.enter(new_call(1, 7, Effect::Act));
+    assert_eq!(ready_id(&ready), Some(1));
+    let (_second, ready) = table.enter(new_call(2, 7, Effect::Act));
+    assert_eq!(ready_id(&ready), None);
+    let (_third, ready) = table.enter(new_call(3, 7, Effect::Act));
+    assert_eq!(ready_id(&ready), None);
+    assert_eq!(ready_id(&table.end(id(1), done()).1), Some(2));
+    assert_eq!(ready_id(&table.end(id(2), done()).1), Some(3));
+    assert_eq!(ready_id(&table.end(id(3), done()).1), None);
+    assert_eq!((table.len(), table.lanes.len()), (0, 0));
+}
+
+#[tokio::test]
+async fn reads_and_other_tabs_pass_by() {
+    let mut table = CallTable::default();
+    let _slow = table.enter(new_call(1, 7, Effect::Act));
+    assert_eq!(ready_id(&table.enter(new_call(2, 7, Effect::Read)).1), Some(2));
+    assert_eq!(ready_id(&table.enter(new_call(3, 8, Effect::Act)).1), Some(3));
+}
+
+#[tokio::test]
+async fn a_given_up_call_keeps_its_tab_until_the_browser_answers() {
+    let mut table = CallTable::default();
+    let _first = table.enter(new_call(1, 7, Effect::Act));
+    let _second = table.enter(new_call(2, 7, Effect::Act));
+    let withdrawn = table.withdraw(id(1), Ending::TimedOut);
+    let reserved = Some(Some(TabId(7)));
+    assert_eq!(withdrawn, Some(Withdrawn { cancel: true, reserved }));
+    let (stray, next) = table.end(id(1), done());
+    assert_eq!((stray, ready_id(&next)), (Err(Stray::Late), Some(2)));
+}
+
+#[tokio::test]
+async fn a_given_up_call_frees_its_tab_when_the_grace_is_over() {
+    let mut table = CallTable::default();
+    let _first = table.enter(new_call(1, 7, Effect::Act));
+    let _second = table.enter(new_call(2, 7, Effect::Act));
+    table.withdraw(id(1), Ending::Cancelled);
+    assert_eq!(ready_id(&table.release(id(1))), Some(2));
+    assert_eq!(ready_id(&table.release(id(1))), None, "only once");
+}
+
+#[tokio::test]
+async fn a_call_withdrawn_while_waiting_is_never_sent() {
+    let mut table = CallTable::default();
+    let _first = table.enter(new_call(1, 7, Effect::Act));
+    let _second = table.enter(new_call(2, 7, Effect::Act));
+    let withdrawn = table.withdraw(id(2), Ending::Cancelled);
+    assert_eq!(withdrawn, Some(Withdrawn { cancel: false, reserved: None }));
+    assert_eq!(ready_id(&table.end(id(1), done()).1), None);
+    assert_eq!(table.withdraw(id(2), Ending::Cancelled), None, "it has one end");
+}
+
+#[tokio::test]
+async fn answers_for_nobody_are_told_apart() {
+    let mut table = CallTable::default();
+    let _one = table.enter(new_call(1, 7, Effect::Read));
+    let _two = table.enter(new_call(2, 7, Effect::Read));
+    assert_eq!(table.end(id(1), done()).0, Ok(()));
+    assert_eq!(table.end(id(1), done()).0, Err(Stray::Duplicate));
+    table.withdraw(id(2), Ending::TimedOut);
+    assert_eq!(table.end(id(2), done()).0, Err(Stray::Late));
+    assert_eq!(table.end(id(99), done()).0, Err(Stray::Unknown));
+}
+
+#[tokio::test]
+async fn a_browser_that_goes_away_ends_every_call_honestly() {
+    let mut table = CallTable::default();
+    let (sent, _) = table.enter(new_call(1, 7, Effect::Act));
+    let (waiting, _) = table.enter(new_call(2, 7, Effect::Act));
+    let (read, _) = table.enter(new_call(3, 7, Effect::Read));
+    assert_eq!(table.end_all().len(), 3);
+    assert_eq!(sent.await.unwrap().unwrap_err().code, Code::OutcomeUnknown);
+    assert_eq!(waiting.await.unwrap().unwrap_err().code, Code::NotDelivered);
+    assert_eq!(read.await.unwrap().unwrap_err().retry, Retry::Now);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_whose_time_is_over_is_not_sent() {
+    let mut table = CallTable::default();
+    let _first = table.enter(new_call(1, 7, Effect::Act));
+    let _second = table.enter(new_call(2, 7, Effect::Act));
+    tokio::time::advance(Duration::from_secs(31)).await;
+    let (_, next) = table.end(id(1), done());
+    assert!(next.is_some_and(|ready| ready.expired));
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Enter(u64, bool),
+    Answer(usize),
+    Withdraw(usize),
+    Release(usize),
+    Disconnect,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        6 => (0..3_u64, any::<bool>()).prop_map(|(tab, read)| Step::Enter(tab, read)),
+        5 => (0..40_usize).prop_map(Step::Answer),
+        2 => (0..40_usize).prop_map(Step::Withdraw),
+        2 => (0..40_usize).prop_map(Step::Release),
+        1 => Just(Step::Disconnect),
+    ];
+    proptest::collection::vec(step, 1..120)
+}
+
+proptest! {
+    /// Whatever happens: one end each, one acting call per tab, nothing left over.
+    #[test]
+    fn every_call_has_one_end_and_tabs_never_overlap(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let _guard = runtime.enter();
+        let mut table = CallTable::default();
+        let mut outcomes = Vec::new();
+        // The model: which acting call the browser is at, per tab, from what it was sent.
+        let mut at_work: HashMap<Lane, CallId> = HashMap::new();
+        let mut acting: HashMap<CallId, Lane> = HashMap::new();
+        let mut withdrawn = Vec::new();
+        let start = |ready: Option<Ready>, at_work: &mut HashMap<Lane, CallId>,
+                         acting: &HashMap<CallId, Lane>| {
+            if let Some(ready) = ready
+                && let Some(lane) = acting.get(&ready.call.id)
+            {
+                assert_eq!(at_work.insert(*lane, ready.call.id), None, "two at once in a tab");
+            }
+        };
+        for step in steps {
+            match step {
+                Step::Enter(tab, read) => {
+                    let effect = if read { Effect::Read } else { Effect::Act };
+                    let new = new_call(outcomes.len() as u64, tab, effect);
+                    if !read { acting.insert(new.id, new.tab); }
+                    let (outcome, ready) = table.enter(new);
+                    outcomes.push(outcome);
+                    start(ready, &mut at_work, &acting);
+                }
+                Step::Answer(number) | Step::Release(number) => {
+                    let call = id(number as u64);
+                    // A browser answers what it was sent; grace runs out for what was withdrawn.
+                    let lane = acting.get(&call).copied();
+                    let working = lane.is_some_and(|lane| at_work.get(&lane) == Some(&call));
+                    if matches!(step, Step::Release(_)) {
+                        if !(withdrawn.contains(&call) && working) { continue; }
+                        at_work.remove(&lane.unwrap());
+                        start(table.release(call), &mut at_work, &acting);
+                    } else {
+                        if lane.is_some() && !working { continue; }
+                        if let Some(lane) = lane { at_work.remove(&lane); }
+                        start(table.end(call, done()).1, &mut at_work, &acting);
+                    }
+                }
+                Step::Withdraw(number) => {
+                    if table.withdraw(id(number as u64), Ending::Cancelled).is_some() {
+                        withdrawn.push(id(number as u64));
+                    }
+                }
+                Step::Disconnect => {
+                    table.end_all();
+                    at_work.clear();
+                }
+            }
+        }
+        table.end_all();
+        prop_assert_eq!((table.len(), table.lanes.len()), (0, 0));
+        for (number, mut outcome) in outcomes.into_iter().enumerate() {
+            let ended = outcome.try_recv().is_ok();
+            prop_assert!(ended != withdrawn.contains(&id(number as u64)), "one end for {number}");
+        }
+    }
+}

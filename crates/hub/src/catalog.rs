@@ -1,0 +1,232 @@
+//! What a session offers: its tabs, and the tools of the app or of the pages in its tabs.
+//!
+//! Everything in it is told by the peer and therefore limited in number and length. Which tab a
+//! client used last is remembered here too.
+
+use std::collections::{BTreeMap, HashMap};
+
+use model::{Change, ClientId, CloseReason, Closing, Code, Fault, Tab, TabId, ToolSpec};
+
+use crate::config::limits;
+
+/// Clients whose last tab is remembered per session; beyond that the memory starts anew.
+const CLIENTS: usize = 256;
+
+/// Tabs and tools of one session.
+#[derive(Default)]
+pub struct Catalog {
+    tabs: BTreeMap<TabId, Tab>,
+    tools: BTreeMap<Option<TabId>, Vec<ToolSpec>>,
+    last_used: HashMap<ClientId, TabId>,
+}
+
+impl Catalog {
+    /// Takes in what the peer told; an error is the reason to close its socket.
+    pub fn apply(&mut self, change: &Change) -> Result<(), Closing> {
+        match change {
+            Change::TabCreated(tab) | Change::TabUpdated(tab) => self.put_tab(tab.clone())?,
+            Change::TabClosed(id) => self.remove_tab(*id),
+            Change::TabFocused(id) => {
+                for tab in self.tabs.values_mut() {
+                    tab.active = tab.id == *id;
+                }
+            }
+            Change::ToolsChanged { tab, tools } => {
+                check_tools(tools)?;
+                self.tools.insert(*tab, tools.clone());
+            }
+            Change::State(_) | Change::Event { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// Forgets the tabs with their pages' tools; the app's own tools stay until told anew.
+    pub fn clear_tabs(&mut self) {
+        self.tabs.clear();
+        self.tools.retain(|tab, _| tab.is_none());
+    }
+
+    /// Returns the tabs, by number.
+    pub fn tabs(&self) -> impl Iterator<Item = &Tab> {
+        self.tabs.values()
+    }
+
+    /// Returns the tools of the app itself.
+    pub fn app_tools(&self) -> &[ToolSpec] {
+        self.tools.get(&None).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the tools that the page in a tab declares.
+    pub fn page_tools(&self, tab: TabId) -> &[ToolSpec] {
+        self.tools.get(&Some(tab)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns a tool of the app itself.
+    pub fn app_tool(&self, name: &str) -> Option<&ToolSpec> {
+        self.app_tools().iter().find(|tool| tool.name == name)
+    }
+
+    /// Chooses the tab for a client's call: the named one, else the one it used last.
+    pub fn choose_tab(&mut self, client: &ClientId, named: Option<TabId>) -> Result<TabId, Fault> {
+        let chosen = named.or_else(|| self.last_used.get(client).copied());
+        match chosen.filter(|tab| self.tabs.contains_key(tab)) {
+            Some(tab) => {
+                if self.last_used.len() >= CLIENTS {
+                    self.last_used.clear();
+                }
+                self.last_used.insert(client.clone(), tab);
+                Ok(tab)
+            }
+            None => Err(self.no_tab(named)),
+        }
+    }
+
+    fn no_tab(&self, named: Option<TabId>) -> Fault {
+        let message = match named {
+            Some(tab) => format!("there is no tab {tab}"),
+            None => "no tab was named and none was used before".to_owned(),
+        };
+        let list: Vec<_> = self
+            .tabs
+            .values()
+            .take(20)
+            .map(|tab| format!("{} {:?} {}", tab.id, tab.title, tab.url))
+            .collect();
+        let hint = match list.is_empty() {
+            true => "the browser has no tabs; open one first".to_owned(),
+            false => format!("name one of these as `tab`: {}", list.join(", ")),
+        };
+        Fault::new(Code::UnknownTab, message).hint(hint)
+    }
+
+    fn put_tab(&mut self, tab: Tab) -> Result<(), Closing> {
+        if self.tabs.len() >= limits::TABS && !self.tabs.contains_key(&tab.id) {
+            return Err(over_limit("tabs", limits::TABS));
+        }
+        // A page's tools go with their document.
+        if self.tabs.get(&tab.id).is_some_and(|known| known.url != tab.url) {
+            self.tools.remove(&Some(tab.id));
+        }
+        self.tabs.insert(tab.id, tab);
+        Ok(())
+    }
+
+    fn remove_tab(&mut self, id: TabId) {
+        self.tabs.remove(&id);
+        self.tools.remove(&Some(id));
+        self.last_used.retain(|_, tab| *tab != id);
+    }
+}
+
+fn check_tools(tools: &[ToolSpec]) -> Result<(), Closing> {
+    if tools.len() > limits::TOOLS {
+        return Err(over_limit("tools", limits::TOOLS));
+    }
+    let mut names = std::collections::HashSet::new();
+    for tool in tools {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+        if tool.name.is_empty()
+            || tool.name.len() > limits::TOOL_NAME
+            || !tool.name.bytes().all(plain)
+        {
+            return Err(Closing::new(
+                CloseReason::LimitExceeded,
+                format!("a tool's name has 1 to {} of letters, digits, _ . -", limits::TOOL_NAME),
+            ));
+        }
+        if !names.insert(&tool.name) {
+            return Err(Closing::new(
+                CloseReason::LimitExceeded,
+                format!("tool {} stands twice", tool.name),
+            ));
+        }
+        if tool.description.len() > limits::TOOL_DESCRIPTION {
+            return Err(over_limit("bytes in a tool's description", limits::TOOL_DESCRIPTION));
+        }
+        if tool.input_schema.size() > limits::TOOL_SCHEMA {
+            return Err(over_limit("bytes in a tool's schema", limits::TOOL_SCHEMA));
+        }
+    }
+    Ok(())
+}
+
+fn over_limit(what: &str, limit: usize) -> Closing {
+    Closing::new(CloseReason::LimitExceeded, format!("more than {limit} {what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Json;
+
+    use super::*;
+
+    fn tab(id: u64, url: &str) -> Tab {
+        Tab { id: TabId(id), title: String::new(), url: url.into(), active: false }
+    }
+
+    fn tool(name: &str) -> ToolSpec {
+        ToolSpec {
+            name: name.into(),
+            description: String::new(),
+            input_schema: Json::null(),
+            read_only: false,
+        }
+    }
+
+    fn tools(tab: Option<u64>, names: &[&str]) -> Change {
+        let tools = names.iter().map(|name| tool(name)).collect();
+        Change::ToolsChanged { tab: tab.map(TabId), tools }
+    }
+
+    #[test]
+    fn a_pages_tools_go_with_their_document() {
+        let mut catalog = Catalog::default();
+        catalog.apply(&Change::TabCreated(tab(7, "https://a.example/"))).unwrap();
+        catalog.apply(&tools(Some(7), &["search"])).unwrap();
+        assert_eq!(catalog.page_tools(TabId(7)).len(), 1);
+        catalog.apply(&Change::TabUpdated(tab(7, "https://b.example/"))).unwrap();
+        assert!(catalog.page_tools(TabId(7)).is_empty());
+        catalog.apply(&tools(Some(7), &["search"])).unwrap();
+        catalog.apply(&Change::TabClosed(TabId(7))).unwrap();
+        assert!(catalog.page_tools(TabId(7)).is_empty());
+    }
+
+    #[test]
+    fn a_client_keeps_the_tab_it_used_last() {
+        let (first, second) = (ClientId::parse("a").unwrap(), ClientId::parse("b").unwrap());
+        let mut catalog = Catalog::default();
+        for id in [7, 8] {
+            catalog.apply(&Change::TabCreated(tab(id, "https://a.example/"))).unwrap();
+        }
+        let fault = catalog.choose_tab(&first, None).unwrap_err();
+        assert!(fault.to_string().contains("7 ") && fault.to_string().contains("8 "), "{fault}");
+        assert_eq!(catalog.choose_tab(&first, Some(TabId(8))), Ok(TabId(8)));
+        assert_eq!(catalog.choose_tab(&first, None), Ok(TabId(8)));
+        assert!(catalog.choose_tab(&second, None).is_err(), "another client has its own");
+        catalog.apply(&Change::TabClosed(TabId(8))).unwrap();
+        assert!(catalog.choose_tab(&first, None).is_err(), "a closed tab is not used again");
+        assert!(catalog.choose_tab(&first, Some(TabId(99))).is_err());
+    }
+
+    #[test]
+    fn numbers_and_lengths_are_limited() {
+        let mut catalog = Catalog::default();
+        let check = |catalog: &mut Catalog, change: &Change| {
+            assert_eq!(
+                catalog.apply(change).map_err(|closing| closing.reason),
+                Err(CloseReason::LimitExceeded)
+            );
+        };
+        let names: Vec<String> = (0..=limits::TOOLS).map(|number| format!("t{number}")).collect();
+        check(&mut catalog, &tools(None, &names.iter().map(String::as_str).collect::<Vec<_>>()));
+        check(&mut catalog, &tools(None, &["a", "a"]));
+        check(&mut catalog, &tools(None, &["a b"]));
+        check(&mut catalog, &tools(None, &[""]));
+        check(&mut catalog, &tools(None, &[&"x".repeat(limits::TOOL_NAME + 1)]));
+        for id in 0..limits::TABS as u64 {
+            catalog.apply(&Change::TabCreated(tab(id, ""))).unwrap();
+        }
+        check(&mut catalog, &Change::TabCreated(tab(9999, "")));
+        catalog.apply(&Change::TabUpdated(tab(3, "new"))).unwrap();
+    }
+}

@@ -1,0 +1,181 @@
+//! The hub itself: a handle to all sessions, and the task that does what is due.
+
+use std::{sync::Arc, time::Duration};
+
+use model::{CloseReason, Closing, Reply};
+use parking_lot::RwLock;
+use store::{Store, StoreError};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    agenda::Due,
+    config::Config,
+    feed::Watcher,
+    metrics::Metrics,
+    names,
+    outbox::{Outbox, Outgoing, outbox},
+    query::StateQuery,
+    registry::Registry,
+    services::Services,
+    session::{Attachment, CallRequest, Introduction, Session},
+};
+
+/// How often messages that are too old are dropped.
+const SWEEP_EVERY: Duration = Duration::from_secs(30);
+
+/// A handle to the hub. Clones share it.
+#[derive(Clone)]
+pub struct Hub {
+    pub(crate) services: Arc<Services>,
+    // A blocking lock: held for one look-up or change, never across an await.
+    pub(crate) registry: Arc<RwLock<Registry>>,
+}
+
+impl Hub {
+    /// Opens a hub with the sessions that the store has kept.
+    pub fn open(config: Config, store: Arc<dyn Store>) -> Result<Self, StoreError> {
+        let services = Arc::new(Services::new(config, store));
+        let mut registry = Registry::default();
+        for record in services.store.sessions()? {
+            registry.insert(Arc::new(Session::restore(services.clone(), record)?));
+            services.metrics.sessions.inc();
+        }
+        Ok(Self { services, registry: Arc::new(RwLock::new(registry)) })
+    }
+
+    /// Does what is due until told to stop. The hub works without it only for a moment.
+    pub async fn run(&self, stop: CancellationToken) {
+        let agenda = &self.services.agenda;
+        agenda.after(SWEEP_EVERY, Due::Sweep);
+        let mut refreshes = JoinSet::new();
+        loop {
+            // All arms are cancel-safe: nothing is taken before it is returned.
+            tokio::select! {
+                () = stop.cancelled() => return,
+                due = agenda.next() => self.carry_out(due, &mut refreshes),
+                Some(_) = refreshes.join_next() => {}
+            }
+        }
+    }
+
+    /// Takes over new settings.
+    pub fn reconfigure(&self, config: Config) {
+        self.services.config.store(Arc::new(config));
+    }
+
+    /// Returns the counters.
+    pub fn metrics(&self) -> &Metrics {
+        &self.services.metrics
+    }
+
+    /// Makes the queue for a new connection.
+    pub fn outbox(&self) -> (Outbox, Outgoing) {
+        let config = self.services.config.load();
+        outbox(config.outbox_messages, config.outbox_bytes)
+    }
+
+    /// Gives a peer its session, a new one or the one it had.
+    pub async fn attach(
+        &self,
+        introduction: Introduction,
+        outbox: Outbox,
+    ) -> Result<Attachment, Closing> {
+        let session = self.find_or_create(&introduction)?;
+        session.admit(introduction, outbox).await
+    }
+
+    /// Returns all sessions, by name.
+    pub fn sessions(&self) -> Vec<Arc<Session>> {
+        self.registry.read().all()
+    }
+
+    /// Watches what happens in all sessions from now on.
+    pub fn watch(&self) -> Watcher {
+        self.services.watch()
+    }
+
+    /// Makes a call and waits for its one end.
+    pub async fn call(
+        &self,
+        session: &Arc<Session>,
+        request: CallRequest,
+    ) -> Result<Reply, model::Fault> {
+        session.begin(request)?.wait().await
+    }
+
+    /// Tells every browser that the hub goes away and may be back.
+    pub fn close_all(&self) {
+        for session in self.sessions() {
+            session.close(Closing::new(CloseReason::Restarting, "the hub is shutting down"));
+        }
+    }
+
+    fn find_or_create(&self, introduction: &Introduction) -> Result<Arc<Session>, Closing> {
+        let mut registry = self.registry.write();
+        let hello = &introduction.hello;
+        if let Some(known) = registry.by_instance(&hello.instance) {
+            return Ok(known);
+        }
+        let most = self.services.config.load().sessions_max;
+        if registry.len() >= most {
+            return Err(Closing::new(CloseReason::TooMany, format!("{most} sessions are kept")));
+        }
+        let wanted = names::reduce(hello.name.as_deref(), hello.kind.as_str());
+        let name = names::free(&wanted, registry.names());
+        let session = Session::create(self.services.clone(), introduction, name)
+            .map_err(|error| Closing::new(CloseReason::Internal, error.to_string()))?;
+        let session = Arc::new(session);
+        registry.insert(session.clone());
+        self.services.metrics.sessions.inc();
+        Ok(session)
+    }
+
+    fn carry_out(&self, due: Due, refreshes: &mut JoinSet<()>) {
+        match due {
+            Due::Ack(session) => {
+                if let Some(session) = session.upgrade() {
+                    session.send_ack();
+                }
+            }
+            Due::Release(session, call) => {
+                if let Some(session) = session.upgrade() {
+                    session.release(call);
+                }
+            }
+            Due::Refresh(session) => {
+                if let Some(session) = session.upgrade() {
+                    let hub = self.clone();
+                    refreshes.spawn(async move {
+                        let query = StateQuery { force_refresh: true, ..StateQuery::default() };
+                        if let Err(fault) = hub.refresh(&session, &query).await {
+                            tracing::debug!(session = %session.id, %fault, "no state to sync");
+                        }
+                    });
+                }
+            }
+            Due::Forget(session, connection) => {
+                if let Some(session) = session.upgrade()
+                    && session.is_deserted(connection)
+                {
+                    self.forget(&session);
+                }
+            }
+            Due::Sweep => {
+                for session in self.sessions() {
+                    session.sweep();
+                }
+                self.services.agenda.after(SWEEP_EVERY, Due::Sweep);
+            }
+        }
+    }
+
+    fn forget(&self, session: &Session) {
+        self.registry.write().remove(session);
+        self.services.metrics.sessions.dec();
+        if let Err(error) = self.services.store.forget_session(&session.id) {
+            tracing::error!(session = %session.id, %error, "session not forgotten on disk");
+        }
+        tracing::info!(session = %session.id, name = %session.name, "session forgotten");
+    }
+}

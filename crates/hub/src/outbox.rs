@@ -1,0 +1,183 @@
+//! The queue between a session and the socket it is attached to.
+//!
+//! Bounded in messages and bytes. The hub puts in, the edge's writer takes out, everything
+//! that is ready at once. **Full** means: the message is refused, and whoever put it decides
+//! (a call is answered with `busy`; a numbered message closes the socket, because the replay
+//! brings it back later). A queue made by hand and not a channel: an idle one holds no memory.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use model::{Closing, ToBrowser};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+/// The queue is full or closed: nothing was put in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The peer does not read fast enough.
+    Full,
+    /// The connection is ending.
+    Closed,
+}
+
+/// The hub's end. Clones share the queue.
+#[derive(Clone)]
+pub struct Outbox {
+    shared: Arc<Shared>,
+}
+
+/// The edge's end.
+pub struct Outgoing {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    most_messages: usize,
+    most_bytes: usize,
+    // A blocking mutex: held for one queue operation, never across an await.
+    queue: Mutex<Queue>,
+    ready: Notify,
+}
+
+#[derive(Default)]
+struct Queue {
+    messages: VecDeque<ToBrowser>,
+    bytes: usize,
+    /// Set once: nothing may be put in any more.
+    closing: Option<Closing>,
+    /// The edge is gone: nothing will be taken out any more.
+    abandoned: bool,
+}
+
+/// Makes a queue that holds at most this much. One message is always accepted, however large.
+pub fn outbox(most_messages: usize, most_bytes: usize) -> (Outbox, Outgoing) {
+    let shared = Arc::new(Shared {
+        most_messages,
+        most_bytes,
+        queue: Mutex::default(),
+        ready: Notify::new(),
+    });
+    (Outbox { shared: shared.clone() }, Outgoing { shared })
+}
+
+impl Outbox {
+    /// Puts a message in.
+    pub fn push(&self, message: ToBrowser) -> Result<(), Refusal> {
+        let mut queue = self.shared.queue.lock();
+        if queue.closing.is_some() || queue.abandoned {
+            return Err(Refusal::Closed);
+        }
+        let size = message.size();
+        let full = queue.messages.len() >= self.shared.most_messages
+            || queue.bytes + size > self.shared.most_bytes;
+        if full && !queue.messages.is_empty() {
+            return Err(Refusal::Full);
+        }
+        queue.bytes += size;
+        queue.messages.push_back(message);
+        drop(queue);
+        self.shared.ready.notify_one();
+        Ok(())
+    }
+
+    /// Ends the connection once what is queued has been written. The first reason counts.
+    pub fn close(&self, closing: Closing) {
+        self.shared.queue.lock().closing.get_or_insert(closing);
+        self.shared.ready.notify_one();
+    }
+
+    /// Ends the connection at once, dropping what is queued.
+    pub fn cut(&self, closing: Closing) {
+        let mut queue = self.shared.queue.lock();
+        queue.messages = VecDeque::new();
+        queue.bytes = 0;
+        queue.closing.get_or_insert(closing);
+        drop(queue);
+        self.shared.ready.notify_one();
+    }
+}
+
+/// What the writer has to do next.
+#[derive(Debug, PartialEq)]
+pub enum Batch {
+    /// Write these, then flush once.
+    Messages(VecDeque<ToBrowser>),
+    /// Everything is written: close.
+    Close(Closing),
+}
+
+impl Outgoing {
+    /// Waits until there is something to do and takes all of it. Cancel-safe: nothing is
+    /// taken before it is returned.
+    pub async fn next(&mut self) -> Batch {
+        loop {
+            if let Some(batch) = self.take() {
+                return batch;
+            }
+            self.shared.ready.notified().await;
+        }
+    }
+
+    fn take(&mut self) -> Option<Batch> {
+        let mut queue = self.shared.queue.lock();
+        if queue.messages.is_empty() {
+            return queue.closing.clone().map(Batch::Close);
+        }
+        queue.bytes = 0;
+        Some(Batch::Messages(std::mem::take(&mut queue.messages)))
+    }
+
+    /// Puts in a message of the edge's own, past the limits; for pings.
+    pub fn push_first(&self, message: ToBrowser) {
+        self.shared.queue.lock().messages.push_front(message);
+        self.shared.ready.notify_one();
+    }
+}
+
+/// A queue that nobody empties refuses what is put in.
+impl Drop for Outgoing {
+    fn drop(&mut self) {
+        let mut queue = self.shared.queue.lock();
+        queue.abandoned = true;
+        queue.messages = VecDeque::new();
+        queue.bytes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::CloseReason;
+
+    use super::*;
+
+    fn closing() -> Closing {
+        Closing::new(CloseReason::Normal, "done")
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_refuses_and_a_large_first_message_passes() {
+        let (inbox, mut outgoing) = outbox(2, 100);
+        assert_eq!(inbox.push(ToBrowser::Ping), Ok(()), "larger than the limit, but alone");
+        assert_eq!(inbox.push(ToBrowser::Ping), Err(Refusal::Full));
+        assert!(matches!(outgoing.next().await, Batch::Messages(taken) if taken.len() == 1));
+        assert_eq!(inbox.push(ToBrowser::Ping), Ok(()), "taking makes room");
+    }
+
+    #[tokio::test]
+    async fn closing_comes_after_what_was_queued_and_the_first_reason_counts() {
+        let (inbox, mut outgoing) = outbox(10, 10_000);
+        inbox.push(ToBrowser::Ping).unwrap();
+        inbox.close(closing());
+        inbox.close(Closing::new(CloseReason::Internal, "later"));
+        assert_eq!(inbox.push(ToBrowser::Ping), Err(Refusal::Closed));
+        assert!(matches!(outgoing.next().await, Batch::Messages(_)));
+        assert_eq!(outgoing.next().await, Batch::Close(closing()));
+    }
+
+    #[test]
+    fn a_queue_without_a_taker_refuses() {
+        let (inbox, outgoing) = outbox(10, 10_000);
+        drop(outgoing);
+        assert_eq!(inbox.push(ToBrowser::Ping), Err(Refusal::Closed));
+    }
+}

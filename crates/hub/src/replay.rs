@@ -1,0 +1,263 @@
+//! Both ends of a numbered log: what was sent and may be asked for again, and what was received.
+//!
+//! [`ReplayLog`] numbers, keeps within limits, and answers "what did I miss" wholly or not at
+//! all. [`Inbox`] delivers only the next number, drops duplicates and asks once on a gap. Which
+//! backend holds the log, and how it travels, is not known here.
+
+use std::time::Duration;
+
+use model::{
+    Change, Epoch, Json, Level, NumberedChange, Position, RefusedResume, ReplayPage,
+    ReplayRequest, Sequence, record::LogEntry,
+};
+use store::{Log, NewEntry, StoreError};
+
+use crate::config::limits::PAGE;
+
+/// How much a log may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplayLimits {
+    /// Messages.
+    pub messages: usize,
+    /// Bytes.
+    pub bytes: usize,
+    /// Age.
+    pub age: Duration,
+}
+
+/// The sender's side: a numbered log within limits.
+pub struct ReplayLog {
+    log: Box<dyn Log>,
+    /// The newest number that was dropped without having been acked, and why.
+    lost: Option<(Sequence, RefusedResume)>,
+}
+
+impl ReplayLog {
+    /// Takes over a log as it was left.
+    pub fn new(log: Box<dyn Log>) -> Self {
+        Self { log, lost: None }
+    }
+
+    /// Returns the log's name and newest number.
+    pub fn current(&self) -> Position {
+        Position { epoch: self.log.epoch(), sequence: self.log.newest() }
+    }
+
+    /// Returns how many messages are held.
+    pub fn held(&self) -> usize {
+        self.log.usage().count
+    }
+
+    /// Numbers and keeps a message, dropping the oldest ones over the limits.
+    pub fn publish(
+        &mut self,
+        entry: NewEntry,
+        limits: &ReplayLimits,
+    ) -> Result<Sequence, StoreError> {
+        let sequence = self.log.append(entry)?;
+        self.enforce(limits)?;
+        Ok(sequence)
+    }
+
+    /// Drops what the receiver has; a position of another log or in the future is ignored.
+    pub fn ack(&mut self, position: &Position) -> Result<(), StoreError> {
+        let current = self.current();
+        if position.epoch == current.epoch && position.sequence <= current.sequence {
+            self.log.trim(position.sequence)?;
+        }
+        Ok(())
+    }
+
+    /// Drops what is over the limits, remembering the reason for the receiver who asks.
+    pub fn enforce(&mut self, limits: &ReplayLimits) -> Result<(), StoreError> {
+        loop {
+            let usage = self.log.usage();
+            let reason = if usage.count > limits.messages || usage.bytes > limits.bytes {
+                RefusedResume::Gap
+            } else if usage.count > 0 && usage.oldest_age > limits.age {
+                RefusedResume::Expired
+            } else {
+                return Ok(());
+            };
+            let oldest = self.log.oldest();
+            self.lost = Some((oldest, reason));
+            self.log.trim(oldest)?;
+        }
+    }
+
+    /// Answers a peer that comes back: from its position, or from now on when it has none.
+    pub fn resume(&self, position: Option<&Position>) -> Result<ReplayPage, StoreError> {
+        match position {
+            Some(position) => self.page_after(position),
+            None => Ok(self.empty_page(None)),
+        }
+    }
+
+    /// Answers a request for what follows a position, whole or selected.
+    pub fn page(&self, request: &ReplayRequest) -> Result<ReplayPage, StoreError> {
+        if request.types.is_empty() && !request.errors_first {
+            return self.page_after(&request.from);
+        }
+        self.selected(request)
+    }
+
+    /// Returns the answer for when the log cannot be read: nothing, and a full sync is due.
+    pub fn unreadable(&self) -> ReplayPage {
+        self.empty_page(Some(RefusedResume::Gap))
+    }
+
+    /// Returns entries after a number, for readers inside the house.
+    pub fn read(&self, after: Sequence, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+        self.log.read(after, limit)
+    }
+
+    /// Returns why the log cannot continue after a position, if it cannot.
+    pub fn refusal(&self, position: &Position) -> Option<RefusedResume> {
+        let current = self.current();
+        if position.epoch != current.epoch {
+            Some(RefusedResume::EpochChanged)
+        } else if position.sequence > current.sequence {
+            Some(RefusedResume::FutureSequence)
+        } else if position.sequence.next() < self.log.oldest() {
+            Some(match self.lost {
+                Some((lost, reason)) if lost > position.sequence => reason,
+                _ => RefusedResume::Gap,
+            })
+        } else {
+            None
+        }
+    }
+
+    fn page_after(&self, position: &Position) -> Result<ReplayPage, StoreError> {
+        if let Some(refused) = self.refusal(position) {
+            return Ok(self.empty_page(Some(refused)));
+        }
+        let entries = self.log.read(position.sequence, PAGE)?;
+        let upto = Sequence(position.sequence.0 + entries.len() as u64);
+        Ok(ReplayPage {
+            upto: Position { epoch: position.epoch.clone(), sequence: upto },
+            messages: entries.into_iter().map(to_change).collect(),
+            more: upto < self.log.newest(),
+            partial: false,
+            refused: None,
+        })
+    }
+
+    fn selected(&self, request: &ReplayRequest) -> Result<ReplayPage, StoreError> {
+        if let Some(refused) = self.refusal(&request.from) {
+            return Ok(self.empty_page(Some(refused)));
+        }
+        let wanted = |entry: &LogEntry| {
+            let named = |wanted: &String| *wanted == entry.kind || *wanted == entry.name;
+            request.types.is_empty() || request.types.iter().any(named)
+        };
+        let mut entries = self.log.read(request.from.sequence, usize::MAX)?;
+        entries.retain(wanted);
+        if request.errors_first {
+            entries.sort_by_key(|entry| std::cmp::Reverse(entry.level));
+        }
+        let more = entries.len() > PAGE;
+        entries.truncate(PAGE);
+        // In another order there is no place up to which everything was seen.
+        let upto = match entries.last() {
+            Some(last) if !request.errors_first => Sequence(last.sequence),
+            _ => request.from.sequence,
+        };
+        Ok(ReplayPage {
+            upto: Position { epoch: request.from.epoch.clone(), sequence: upto },
+            messages: entries.into_iter().map(to_change).collect(),
+            more,
+            partial: true,
+            refused: None,
+        })
+    }
+
+    fn empty_page(&self, refused: Option<RefusedResume>) -> ReplayPage {
+        ReplayPage {
+            upto: self.current(),
+            messages: Vec::new(),
+            more: false,
+            partial: false,
+            refused,
+        }
+    }
+}
+
+/// Reads a kept message back. Only events are kept for browsers.
+fn to_change(entry: LogEntry) -> NumberedChange {
+    let level = match entry.level {
+        2.. => Level::Error,
+        1 => Level::Warning,
+        0 => Level::Info,
+    };
+    let data = Json::parse(entry.body).unwrap_or_else(|_| Json::null());
+    NumberedChange {
+        sequence: Some(Sequence(entry.sequence)),
+        change: Change::Event { name: entry.name, level, data },
+    }
+}
+
+/// What to do with a numbered message that arrived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arrival {
+    /// It is the next one.
+    Deliver,
+    /// It was seen before: drop it.
+    Duplicate,
+    /// Something is missing before it: drop it, and ask from here if nobody has asked yet.
+    Gap(Option<Position>),
+}
+
+/// The receiver's side: how far the peer's log has been seen.
+#[derive(Debug, Default)]
+pub struct Inbox {
+    seen: Option<Position>,
+    asked: bool,
+}
+
+impl Inbox {
+    /// Begins a connection whose sender numbers in `epoch`; returns how far it was seen.
+    pub fn open(&mut self, epoch: Epoch) -> Position {
+        self.asked = false;
+        match &self.seen {
+            Some(seen) if seen.epoch == epoch => seen.clone(),
+            _ => self.seen.insert(Position::start(epoch)).clone(),
+        }
+    }
+
+    /// Returns how far the log has been seen.
+    pub fn seen(&self) -> Option<&Position> {
+        self.seen.as_ref()
+    }
+
+    /// Judges a number, and moves on if it is the next.
+    pub fn offer(&mut self, sequence: Sequence) -> Arrival {
+        let Some(seen) = &mut self.seen else { return Arrival::Duplicate };
+        if sequence <= seen.sequence {
+            return Arrival::Duplicate;
+        }
+        if sequence == seen.sequence.next() {
+            seen.sequence = sequence;
+            self.asked = false;
+            return Arrival::Deliver;
+        }
+        let ask = (!self.asked).then(|| seen.clone());
+        self.asked = true;
+        Arrival::Gap(ask)
+    }
+
+    /// Takes note that a page has ended; returns from where to ask for the next.
+    pub fn page_ended(&mut self, more: bool) -> Option<Position> {
+        self.asked = more;
+        if more { self.seen.clone() } else { None }
+    }
+
+    /// Takes note that the sender has lost what is missing and goes on after `upto`.
+    pub fn skip_to(&mut self, upto: Position) {
+        self.asked = false;
+        self.seen = Some(upto);
+    }
+}
+
+#[cfg(test)]
+mod tests;

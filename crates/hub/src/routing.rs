@@ -1,0 +1,160 @@
+//! Which session a call goes to: the named one, the bound one, the only one that can. Never a
+//! broadcast, never "the latest".
+//!
+//! Errors list the choices in a form that can be pasted back.
+
+use std::sync::Arc;
+
+use model::{Code, Effect, Fault, Json, Kind, Reply, TabId, Target, Work, json::shorten};
+
+use crate::{
+    Hub,
+    session::{CallRequest, Caller, Session},
+};
+
+/// Choices that an error lists.
+const LISTED: usize = 20;
+
+/// How the session of a call is given.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Route {
+    /// Named in the call: id, unique prefix of it, or name.
+    pub session: Option<String>,
+    /// What the client's endpoint is bound to; counts only if there is such a session.
+    pub binding: Option<String>,
+}
+
+/// A tool call as a client makes it.
+pub struct ToolCall {
+    /// On whose behalf.
+    pub caller: Caller,
+    /// To which session.
+    pub route: Route,
+    /// Whose tool.
+    pub target: Target,
+    /// Which.
+    pub tool: String,
+    /// Its arguments.
+    pub args: Json,
+    /// In which tab.
+    pub tab: Option<TabId>,
+    /// How long it may take.
+    pub timeout: Option<std::time::Duration>,
+}
+
+impl Hub {
+    /// Finds the session that a reference means.
+    pub fn find(&self, reference: &str) -> Result<Arc<Session>, Fault> {
+        let mut fitting = self.registry.read().matching(reference);
+        let shown = shorten(reference, 80);
+        match fitting.len() {
+            1 => Ok(fitting.remove(0)),
+            0 => Err(Fault::new(Code::UnknownSession, format!("there is no session {shown:?}"))
+                .hint(choices(&self.sessions()))),
+            count => Err(Fault::new(
+                Code::AmbiguousSession,
+                format!("{shown:?} fits {count} sessions"),
+            )
+            .hint(choices(&fitting))),
+        }
+    }
+
+    /// Chooses the session for something that only some sessions can do.
+    pub fn route(
+        &self,
+        route: &Route,
+        what: &str,
+        can: impl Fn(&Session) -> bool,
+    ) -> Result<Arc<Session>, Fault> {
+        if let Some(reference) = &route.session {
+            return self.find(reference);
+        }
+        if let Some(binding) = &route.binding
+            && let Ok(session) = self.find(binding)
+        {
+            return Ok(session);
+        }
+        let mut able = self.sessions();
+        able.retain(|session| can(session));
+        let connected: Vec<_> = able.iter().filter(|session| session.is_connected()).collect();
+        match (connected.as_slice(), able.as_slice()) {
+            ([only], _) => Ok(Arc::clone(only)),
+            // Nothing is sent to it, and the error of the call says that it is away.
+            ([], [only]) => Ok(only.clone()),
+            ([], []) => Err(Fault::new(Code::UnknownTool, format!("no session offers {what}"))
+                .hint(choices(&self.sessions()))),
+            _ => Err(Fault::new(
+                Code::AmbiguousSession,
+                format!("{} sessions offer {what} and none was named", able.len()),
+            )
+            .hint(choices(&able))),
+        }
+    }
+
+    /// Makes a tool call: chooses the session, checks that it offers the tool, waits for the end.
+    pub async fn call_tool(&self, call: ToolCall) -> Result<(Arc<Session>, Json), Fault> {
+        let (tool, target) = (call.tool.as_str(), call.target);
+        let session = self.route(&call.route, tool, |session| match target {
+            Target::App => session.app_tool(tool).is_some(),
+            Target::Command | Target::Page => session.kind == Kind::Browser,
+        })?;
+        let effect = match target {
+            Target::App => session.app_effect(tool)?,
+            Target::Command | Target::Page => Effect::Act,
+        };
+        let tab = match target {
+            Target::Page => Some(session.choose_tab(&call.caller.client, call.tab)?),
+            Target::App | Target::Command => call.tab,
+        };
+        let request = CallRequest {
+            caller: call.caller,
+            tab,
+            work: Work::Tool { target, name: call.tool, args: call.args },
+            effect,
+            timeout: call.timeout,
+            progress: None,
+        };
+        match self.call(&session, request).await? {
+            Reply::Result(result) => Ok((session, result)),
+            Reply::State(_) | Reply::Tools(_) => {
+                Err(Fault::new(Code::MalformedReply, "the browser answered another question"))
+            }
+        }
+    }
+}
+
+impl Session {
+    fn app_effect(&self, tool: &str) -> Result<Effect, Fault> {
+        match self.app_tool(tool) {
+            Some(spec) if spec.read_only => Ok(Effect::Read),
+            Some(_) => Ok(Effect::Act),
+            None => {
+                let tools = self.info().tools;
+                let names: Vec<_> =
+                    tools.iter().take(LISTED).map(|tool| tool.name.as_str()).collect();
+                let offers = match names.is_empty() {
+                    true => "it offers no tools".to_owned(),
+                    false => format!("it offers {}", names.join(", ")),
+                };
+                let message = format!("{} has no tool {:?}", self.name, shorten(tool, 80));
+                Err(Fault::new(Code::UnknownTool, message).hint(offers))
+            }
+        }
+    }
+}
+
+/// Lists sessions so that one can be pasted back.
+fn choices(sessions: &[Arc<Session>]) -> String {
+    if sessions.is_empty() {
+        return "no browser or app has connected yet".to_owned();
+    }
+    let line = |session: &Arc<Session>| {
+        let away = if session.is_connected() { "" } else { ", away" };
+        format!("{:?} ({}{away})", session.name, session.kind.as_str())
+    };
+    let mut list: Vec<_> = sessions.iter().take(LISTED).map(line).collect();
+    if sessions.len() > LISTED {
+        list.push(format!("and {} more", sessions.len() - LISTED));
+    }
+    format!("name one as `session`: {}", list.join(", "))
+}

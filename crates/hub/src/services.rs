@@ -1,0 +1,102 @@
+//! What all sessions share: settings, counters, the agenda, the store, the live feed.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, AtomicUsize, Ordering},
+    },
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use arc_swap::ArcSwap;
+use model::{CallId, Code, Fault, id::random_number};
+use store::Store;
+use tokio::sync::broadcast;
+
+use crate::{
+    agenda::Agenda,
+    config::Config,
+    feed::{FeedItem, WATCH_BACKLOG, Watcher},
+    metrics::Metrics,
+    replay::ReplayLimits,
+};
+
+/// Shared by the hub and its sessions.
+pub(crate) struct Services {
+    pub config: ArcSwap<Config>,
+    pub metrics: Metrics,
+    pub agenda: Agenda,
+    pub store: Arc<dyn Store>,
+    feed: broadcast::Sender<Arc<FeedItem>>,
+    run: u64,
+    last_call: AtomicU64,
+    in_flight: AtomicUsize,
+}
+
+impl Services {
+    pub fn new(config: Config, store: Arc<dyn Store>) -> Self {
+        Self {
+            config: ArcSwap::from_pointee(config),
+            metrics: Metrics::default(),
+            agenda: Agenda::default(),
+            store,
+            feed: broadcast::Sender::new(WATCH_BACKLOG),
+            run: random_number(),
+            last_call: AtomicU64::new(0),
+            in_flight: AtomicUsize::new(0),
+        }
+    }
+
+    pub fn replay_limits(&self) -> ReplayLimits {
+        let config = self.config.load();
+        ReplayLimits {
+            messages: config.replay_messages,
+            bytes: config.replay_bytes,
+            age: config.replay_age,
+        }
+    }
+
+    pub fn next_call(&self) -> CallId {
+        let number = self.last_call.fetch_add(1, Ordering::Relaxed) + 1;
+        CallId { run: self.run, number }
+    }
+
+    /// Counts a call in, or says that there are too many.
+    pub fn admit(self: &Arc<Self>) -> Result<InFlight, Fault> {
+        let limit = self.config.load().calls_total;
+        if self.in_flight.fetch_add(1, Ordering::Relaxed) >= limit {
+            self.in_flight.fetch_sub(1, Ordering::Relaxed);
+            return Err(Fault::new(Code::Busy, format!("{limit} calls are under way in the hub"))
+                .hint("wait for some of them to end and try again"));
+        }
+        self.metrics.in_flight.inc();
+        Ok(InFlight(self.clone()))
+    }
+
+    pub fn watch(&self) -> Watcher {
+        Watcher(self.feed.subscribe())
+    }
+
+    pub fn watchers(&self) -> usize {
+        self.feed.receiver_count()
+    }
+
+    pub fn show(&self, item: FeedItem) {
+        // An error means that the last watcher has just left.
+        let _ = self.feed.send(Arc::new(item));
+    }
+}
+
+/// A call that counts as under way for as long as this lives.
+pub(crate) struct InFlight(Arc<Services>);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.0.metrics.in_flight.dec();
+    }
+}
+
+pub(crate) fn wall_clock_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
+}

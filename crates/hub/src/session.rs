@@ -1,0 +1,264 @@
+//! One browser's or app's presence: what is known of it, and the socket it has, if any.
+//!
+//! A session knows meaning and no sockets: it is attached to an [`Outbox`] and told what arrived.
+//! It outlives its connections. Everything that changes is in [`Core`] behind one short lock;
+//! messages are put into the outbox under that lock, so their order is the order of events.
+
+mod attach;
+mod receive;
+mod work;
+
+use std::{sync::Arc, time::Duration};
+
+use model::{
+    CloseReason, Closing, InstanceId, Json, Kind, Level, NumberedChange, Position, Sequence,
+    SessionId, Tab, ToBrowser, ToolSpec, record::LogEntry,
+};
+use parking_lot::Mutex;
+use store::NewEntry;
+use tokio::{sync::Notify, time::Instant};
+
+pub use attach::{Attachment, Introduction};
+pub(crate) use work::humantime_seconds;
+pub use work::{CallRequest, Caller, Ticket};
+
+use crate::{
+    calls::CallTable,
+    catalog::Catalog,
+    feed::{self, FeedItem},
+    outbox::{Outbox, Refusal},
+    replay::{Inbox, ReplayLog},
+    services::Services,
+    state::{Snapshot, StateCache},
+};
+
+/// One session. Shared; what changes is inside.
+pub struct Session {
+    /// The hub's id.
+    pub id: SessionId,
+    /// The peer's own name for itself.
+    pub instance: InstanceId,
+    /// The readable name.
+    pub name: Arc<str>,
+    /// What it is.
+    pub kind: Kind,
+    /// The wire protocol it speaks.
+    pub dialect: Arc<str>,
+    /// The web origin it came from, where it has one.
+    pub origin: Option<String>,
+    services: Arc<Services>,
+    /// Lets one peer at a time through the takeover rules; may be held across an await.
+    door: tokio::sync::Mutex<()>,
+    // A blocking mutex: held for one step, never across an await.
+    core: Mutex<Core>,
+}
+
+/// What changes in a session.
+struct Core {
+    link: Option<Link>,
+    /// Connections so far; the newest one's number.
+    links: u64,
+    version: Option<String>,
+    capabilities: Vec<String>,
+    outgoing: ReplayLog,
+    feed: ReplayLog,
+    inbox: Inbox,
+    /// Received since the last ack.
+    unacked: u32,
+    calls: CallTable,
+    state: StateCache,
+    catalog: Catalog,
+    /// SHA-256 of the token that proves the next takeover.
+    resume_digest: Option<String>,
+    changed_at: Instant,
+}
+
+/// The connection a session has.
+struct Link {
+    number: u64,
+    outbox: Outbox,
+    /// Counts what was heard, for whoever wants to know whether the peer is still there.
+    heard: u64,
+    hearing: Arc<Notify>,
+}
+
+/// What there is to know about a session, for listings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionInfo {
+    /// The hub's id.
+    pub id: SessionId,
+    /// The readable name.
+    pub name: String,
+    /// The peer's own name for itself.
+    pub instance: InstanceId,
+    /// What it is.
+    pub kind: Kind,
+    /// The wire protocol.
+    pub dialect: String,
+    /// The web origin.
+    pub origin: Option<String>,
+    /// The peer's version.
+    pub version: Option<String>,
+    /// What it can do.
+    pub capabilities: Vec<String>,
+    /// Whether a socket is attached.
+    pub connected: bool,
+    /// How long it has been (dis)connected.
+    pub for_time: Duration,
+    /// Connections so far.
+    pub connections: u64,
+    /// Calls without an end yet.
+    pub calls_in_flight: usize,
+    /// Version of the cached state.
+    pub state_version: Option<u64>,
+    /// Its tabs.
+    pub tabs: Vec<Tab>,
+    /// The app's own tools.
+    pub tools: Vec<ToolSpec>,
+    /// The hub's log for it.
+    pub sent: Position,
+    /// How far its log was received.
+    pub received: Option<Position>,
+}
+
+impl Session {
+    /// Returns whether a socket is attached.
+    pub fn is_connected(&self) -> bool {
+        self.core.lock().link.is_some()
+    }
+
+    /// Returns everything for a listing.
+    pub fn info(&self) -> SessionInfo {
+        let core = self.core.lock();
+        SessionInfo {
+            id: self.id.clone(),
+            name: self.name.to_string(),
+            instance: self.instance.clone(),
+            kind: self.kind,
+            dialect: self.dialect.to_string(),
+            origin: self.origin.clone(),
+            version: core.version.clone(),
+            capabilities: core.capabilities.clone(),
+            connected: core.link.is_some(),
+            for_time: core.changed_at.elapsed(),
+            connections: core.links,
+            calls_in_flight: core.calls.len(),
+            state_version: core.state.version(),
+            tabs: core.catalog.tabs().cloned().collect(),
+            tools: core.catalog.app_tools().to_vec(),
+            sent: core.outgoing.current(),
+            received: core.inbox.seen().cloned(),
+        }
+    }
+
+    /// Returns a tool of the app, if it offers one of that name.
+    pub fn app_tool(&self, name: &str) -> Option<ToolSpec> {
+        self.core.lock().catalog.app_tool(name).cloned()
+    }
+
+    /// Returns the newest known state.
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        self.core.lock().state.snapshot()
+    }
+
+    /// Sends the browser an event; it arrives in order, after a reconnect too.
+    pub fn notify(&self, name: &str, level: Level, data: Json) -> Sequence {
+        let limits = self.services.replay_limits();
+        let mut core = self.core.lock();
+        let entry = feed::entry("event", name, level, data.clone());
+        let sequence = match core.outgoing.publish(entry, &limits) {
+            Ok(sequence) => sequence,
+            Err(error) => {
+                tracing::error!(session = %self.id, %error, "event not kept");
+                return core.outgoing.current().sequence;
+            }
+        };
+        let change = model::Change::Event { name: name.to_owned(), level, data };
+        let change = NumberedChange { sequence: Some(sequence), change };
+        core.tell(ToBrowser::Changed(change));
+        sequence
+    }
+
+    /// Returns entries of the feed after a cursor; the position names the feed and its newest
+    /// number. A cursor before the oldest kept entry starts there.
+    pub fn feed_after(&self, after: Sequence, limit: usize) -> (Position, Vec<LogEntry>) {
+        let core = self.core.lock();
+        let entries = core.feed.read(after, limit).unwrap_or_default();
+        (core.feed.current(), entries)
+    }
+
+    /// Closes the socket, if there is one.
+    pub fn close(&self, closing: Closing) {
+        if let Some(link) = &self.core.lock().link {
+            self.services.metrics.closed(closing.reason);
+            link.outbox.close(closing);
+        }
+    }
+
+    /// Tells the browser how far its log was received, if that is owed.
+    pub(crate) fn send_ack(&self) {
+        self.core.lock().ack_now();
+    }
+
+    /// Drops what is too old.
+    pub(crate) fn sweep(&self) {
+        let limits = self.services.replay_limits();
+        let mut core = self.core.lock();
+        let Core { outgoing, feed, .. } = &mut *core;
+        for log in [outgoing, feed] {
+            if let Err(error) = log.enforce(&limits) {
+                tracing::error!(session = %self.id, %error, "old messages not dropped");
+            }
+        }
+    }
+
+    /// Writes an entry into the feed and shows it to live watchers.
+    fn record(&self, core: &mut Core, entry: NewEntry) {
+        let watched = self.services.watchers() > 0;
+        let shown = watched.then(|| entry.clone());
+        let sequence = match core.feed.publish(entry, &self.services.replay_limits()) {
+            Ok(sequence) => sequence,
+            Err(error) => {
+                tracing::error!(session = %self.id, %error, "feed entry not kept");
+                return;
+            }
+        };
+        if let Some(entry) = shown {
+            self.services.show(FeedItem {
+                session: self.id.clone(),
+                name: self.name.clone(),
+                entry: LogEntry {
+                    sequence: sequence.0,
+                    at_ms: crate::services::wall_clock_ms(),
+                    kind: entry.kind,
+                    name: entry.name,
+                    level: entry.level,
+                    body: entry.body,
+                },
+            });
+        }
+    }
+}
+
+impl Core {
+    /// Says something that is lost with the connection; numbered messages come back by replay.
+    fn tell(&mut self, message: ToBrowser) {
+        let Some(link) = &self.link else { return };
+        if link.outbox.push(message) == Err(Refusal::Full) {
+            link.outbox.cut(Closing::new(
+                CloseReason::SlowConsumer,
+                "too much is waiting to be read; reconnect to get the rest",
+            ));
+        }
+    }
+
+    fn ack_now(&mut self) {
+        if self.unacked == 0 || self.link.is_none() {
+            return;
+        }
+        self.unacked = 0;
+        if let Some(seen) = self.inbox.seen().cloned() {
+            self.tell(ToBrowser::Ack(seen));
+        }
+    }
+}

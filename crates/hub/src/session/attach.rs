@@ -1,0 +1,305 @@
+//! How a session gets a connection, keeps it, and loses it.
+//!
+//! The rules for a second socket: who proves with the resume token that the session is his gets
+//! it, and the old socket is closed first. Without a token the web origin must be the same, and
+//! the old socket must be dead or fail to answer a ping in time.
+
+use std::{sync::Arc, time::Duration};
+
+use model::{
+    CloseReason, Closing, Epoch, FromBrowser, Hello, Json, Level, Position, SessionId, ToBrowser,
+    Welcome,
+    id::random_text,
+    record::{LogKind, SessionRecord},
+};
+use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
+use store::StoreError;
+use tokio::{sync::Notify, time::Instant};
+
+use super::{Core, Link, Session};
+use crate::{
+    agenda::Due,
+    calls::CallTable,
+    catalog::Catalog,
+    feed,
+    outbox::Outbox,
+    replay::{Inbox, ReplayLog},
+    services::Services,
+    state::StateCache,
+};
+
+/// A peer that wants a session.
+pub struct Introduction {
+    /// What it said.
+    pub hello: Hello,
+    /// The wire protocol it speaks.
+    pub dialect: &'static str,
+    /// The web origin its browser attests, where it has one.
+    pub origin: Option<String>,
+}
+
+/// A connection's hold on its session; dropping it ends the connection's part.
+pub struct Attachment {
+    session: Arc<Session>,
+    number: u64,
+}
+
+impl Attachment {
+    /// Returns the session.
+    pub fn session(&self) -> &Arc<Session> {
+        &self.session
+    }
+
+    /// Takes in what the peer said; an error is the reason to close its socket.
+    pub fn receive(&self, message: FromBrowser) -> Result<(), Closing> {
+        self.session.receive(self.number, message)
+    }
+}
+
+impl Drop for Attachment {
+    fn drop(&mut self) {
+        self.session.detach(self.number);
+    }
+}
+
+impl Session {
+    /// Makes the session of a peer that was not known before.
+    pub(crate) fn create(
+        services: Arc<Services>,
+        introduction: &Introduction,
+        name: String,
+    ) -> Result<Self, StoreError> {
+        let hello = &introduction.hello;
+        let record = SessionRecord {
+            id: SessionId::mint().to_string(),
+            instance: hello.instance.to_string(),
+            name,
+            kind: hello.kind.as_str().to_owned(),
+            dialect: introduction.dialect.to_owned(),
+            origin: introduction.origin.clone(),
+            resume_digest: None,
+        };
+        Self::restore(services, record)
+    }
+
+    /// Brings a session back as it was written down.
+    pub(crate) fn restore(
+        services: Arc<Services>,
+        record: SessionRecord,
+    ) -> Result<Self, StoreError> {
+        let broken = |error: model::InvalidId| StoreError::Unavailable(error.to_string());
+        let id = SessionId::parse(&record.id).map_err(broken)?;
+        let outgoing = ReplayLog::new(services.store.open_log(&id, LogKind::ToBrowser)?);
+        let feed = ReplayLog::new(services.store.open_log(&id, LogKind::Feed)?);
+        Ok(Self {
+            instance: model::InstanceId::parse(&record.instance).map_err(broken)?,
+            name: record.name.into(),
+            kind: match record.kind.as_str() {
+                "browser" => model::Kind::Browser,
+                _ => model::Kind::App,
+            },
+            dialect: record.dialect.into(),
+            origin: record.origin,
+            id,
+            services,
+            door: tokio::sync::Mutex::default(),
+            core: Mutex::new(Core {
+                link: None,
+                links: 0,
+                version: None,
+                capabilities: Vec::new(),
+                outgoing,
+                feed,
+                inbox: Inbox::default(),
+                unacked: 0,
+                calls: CallTable::default(),
+                state: StateCache::default(),
+                catalog: Catalog::default(),
+                resume_digest: record.resume_digest,
+                changed_at: Instant::now(),
+            }),
+        })
+    }
+
+    /// Gives a peer this session, or says why it may not have it.
+    pub(crate) async fn admit(
+        self: &Arc<Self>,
+        introduction: Introduction,
+        outbox: Outbox,
+    ) -> Result<Attachment, Closing> {
+        let _door = self.door.lock().await;
+        self.judge(&introduction).await?;
+        self.close(Closing::new(CloseReason::Superseded, "the same peer came back"));
+        let superseded = self.core.lock().link.as_ref().map(|link| link.number);
+        if let Some(number) = superseded {
+            self.detach(number);
+        }
+        Ok(self.attach(introduction, outbox))
+    }
+
+    async fn judge(&self, introduction: &Introduction) -> Result<(), Closing> {
+        let hello = &introduction.hello;
+        if hello.kind != self.kind || introduction.dialect != &*self.dialect {
+            return Err(refused("it was known as another kind of peer"));
+        }
+        if self.is_proven_by(hello.resume_token.as_deref()) {
+            return Ok(());
+        }
+        if introduction.origin != self.origin {
+            return Err(refused("it belongs to another origin"));
+        }
+        let probe = self.services.config.load().takeover_probe;
+        if self.answers_within(probe).await {
+            return Err(Closing::new(
+                CloseReason::InstanceInUse,
+                "another live connection has this instance id",
+            ));
+        }
+        Ok(())
+    }
+
+    fn is_proven_by(&self, token: Option<&str>) -> bool {
+        // Digests are compared, so the time that takes tells nothing about the token.
+        let digest = token.map(digest);
+        digest.is_some() && digest == self.core.lock().resume_digest
+    }
+
+    /// Asks the attached peer whether it is still there.
+    async fn answers_within(&self, limit: Duration) -> bool {
+        let (number, heard, hearing) = {
+            let core = self.core.lock();
+            let Some(link) = &core.link else { return false };
+            // A full queue means that the peer does not read: then it may still speak.
+            let _ = link.outbox.push(ToBrowser::Ping);
+            (link.number, link.heard, link.hearing.clone())
+        };
+        let answered = async {
+            loop {
+                let notified = hearing.notified();
+                match &self.core.lock().link {
+                    Some(link) if link.number == number && link.heard == heard => {}
+                    Some(link) => return link.number == number,
+                    None => return false,
+                }
+                notified.await;
+            }
+        };
+        tokio::time::timeout(limit, answered).await.unwrap_or(false)
+    }
+
+    fn attach(self: &Arc<Self>, introduction: Introduction, outbox: Outbox) -> Attachment {
+        let hello = introduction.hello;
+        let token = random_text(52);
+        let mut core = self.core.lock();
+        core.links += 1;
+        let number = core.links;
+        core.version = hello.version;
+        core.capabilities = hello.capabilities;
+        core.resume_digest = Some(digest(&token));
+        core.changed_at = Instant::now();
+        core.unacked = 0;
+        let hearing = Arc::new(Notify::new());
+        core.link = Some(Link { number, outbox, heard: 0, hearing });
+        let known_before = core.inbox.seen().is_some();
+        let received = hello.epoch.map(|epoch| self.open_inbox(&mut core, epoch));
+        let welcome = self.welcome(&mut core, hello.position.as_ref(), received, token);
+        let recovered = welcome.replay.refused.is_none();
+        // Under the same lock as everything that follows: the welcome is first on the wire.
+        core.tell(ToBrowser::Welcome(Box::new(welcome)));
+        self.record(&mut core, feed::entry("session", "connected", Level::Info, Json::null()));
+        self.save(&core);
+        drop(core);
+        self.services.metrics.connected.inc();
+        if known_before && !recovered {
+            self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
+        }
+        tracing::info!(session = %self.id, name = %self.name, connection = number, "attached");
+        Attachment { session: self.clone(), number }
+    }
+
+    /// Continues the peer's log, or starts over where it is another one.
+    fn open_inbox(self: &Arc<Self>, core: &mut Core, epoch: Epoch) -> Position {
+        let other = core.inbox.seen().is_some_and(|seen| seen.epoch != epoch);
+        if other {
+            // Another life of the peer: its tabs are others. Its tools stay until it tells anew.
+            core.catalog.clear_tabs();
+            self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
+        }
+        core.inbox.open(epoch)
+    }
+
+    fn welcome(
+        &self,
+        core: &mut Core,
+        position: Option<&Position>,
+        received: Option<Position>,
+        resume_token: String,
+    ) -> Welcome {
+        let mut replay = core.outgoing.resume(position).unwrap_or_else(|error| {
+            tracing::error!(session = %self.id, %error, "replay not readable");
+            core.outgoing.unreadable()
+        });
+        if let Some(reason) = replay.refused {
+            self.services.metrics.refused_resume(reason);
+            replay.messages.clear();
+        }
+        self.services.metrics.replayed.inc_by(replay.messages.len() as u64);
+        Welcome {
+            session: self.id.clone(),
+            name: self.name.to_string(),
+            current: core.outgoing.current(),
+            received,
+            replay,
+            resume_token,
+        }
+    }
+
+    /// Ends a connection's part, unless another has taken its place.
+    pub(crate) fn detach(self: &Arc<Self>, number: u64) {
+        let mut core = self.core.lock();
+        if core.link.as_ref().is_none_or(|link| link.number != number) {
+            return;
+        }
+        if let Some(link) = core.link.take() {
+            link.hearing.notify_waiters();
+        }
+        core.changed_at = Instant::now();
+        let ended = core.calls.end_all();
+        self.record(&mut core, feed::entry("session", "disconnected", Level::Info, Json::null()));
+        drop(core);
+        self.services.metrics.connected.dec();
+        let retention = self.services.config.load().session_retention;
+        self.services.agenda.after(retention, Due::Forget(Arc::downgrade(self), number));
+        tracing::info!(session = %self.id, connection = number, calls = ended.len(), "detached");
+    }
+
+    /// Returns whether nobody came back since a connection ended.
+    pub(crate) fn is_deserted(&self, number: u64) -> bool {
+        let core = self.core.lock();
+        core.link.is_none() && core.links == number
+    }
+
+    fn save(&self, core: &Core) {
+        let record = SessionRecord {
+            id: self.id.to_string(),
+            instance: self.instance.to_string(),
+            name: self.name.to_string(),
+            kind: self.kind.as_str().to_owned(),
+            dialect: self.dialect.to_string(),
+            origin: self.origin.clone(),
+            resume_digest: core.resume_digest.clone(),
+        };
+        if let Err(error) = self.services.store.save_session(record) {
+            tracing::error!(session = %self.id, %error, "session not kept");
+        }
+    }
+}
+
+fn refused(why: &str) -> Closing {
+    Closing::new(CloseReason::Refused, format!("this instance id is taken: {why}"))
+}
+
+fn digest(token: &str) -> String {
+    Sha256::digest(token.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}

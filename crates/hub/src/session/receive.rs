@@ -1,0 +1,215 @@
+//! What a session does with what its peer says.
+
+use std::{sync::Arc, time::Duration};
+
+use model::{
+    CallId, Change, CloseReason, Closing, Code, Fault, FromBrowser, Json, Level, NumberedChange,
+    Position, Reply, ReplayPage, ReplayRequest, StateUpdate, ToBrowser,
+};
+use serde_json::json;
+
+use super::{Core, Session};
+use crate::{
+    agenda::Due,
+    calls::Stray,
+    config::limits,
+    feed,
+    replay::Arrival,
+    state::Applied,
+};
+
+/// An ack is due at the latest after this long …
+const ACK_AFTER: Duration = Duration::from_millis(250);
+/// … or after this many messages.
+const ACK_EVERY: u32 = 50;
+
+impl Session {
+    pub(super) fn receive(
+        self: &Arc<Self>,
+        number: u64,
+        message: FromBrowser,
+    ) -> Result<(), Closing> {
+        let mut core = self.core.lock();
+        let Some(link) = core.link.as_mut().filter(|link| link.number == number) else {
+            // A socket that was superseded may still have something in its pipe.
+            return Ok(());
+        };
+        link.heard += 1;
+        link.hearing.notify_waiters();
+        match message {
+            FromBrowser::Ended { call, outcome } => self.call_ended(&mut core, call, outcome),
+            FromBrowser::Progress { call, progress } => {
+                if let Err(stray) = core.calls.progress(call, progress) {
+                    self.services.metrics.stray(stray);
+                }
+            }
+            FromBrowser::Changed(change) => return self.changed(&mut core, change),
+            FromBrowser::ReplayRequest(request) => self.replay(&mut core, &request),
+            FromBrowser::ReplayPage(page) => return self.caught_up(&mut core, page),
+            FromBrowser::Ack(position) => {
+                if let Err(error) = core.outgoing.ack(&position) {
+                    tracing::error!(session = %self.id, %error, "acked messages not dropped");
+                }
+            }
+            // The hub asks no queries yet, so a status is an answer that nobody waits for.
+            FromBrowser::Status { .. } | FromBrowser::Stray => {
+                self.services.metrics.stray(Stray::Unknown);
+            }
+            FromBrowser::Alive => {}
+            FromBrowser::Bye { message } => {
+                tracing::debug!(session = %self.id, message, "peer says goodbye");
+            }
+            FromBrowser::Hello(_) => {
+                return Err(Closing::new(CloseReason::ProtocolError, "hello was already said"));
+            }
+        }
+        Ok(())
+    }
+
+    fn call_ended(
+        self: &Arc<Self>,
+        core: &mut Core,
+        call: CallId,
+        outcome: Result<Reply, Fault>,
+    ) {
+        let outcome = match outcome {
+            Ok(Reply::State(update)) => self.state_told(core, update),
+            outcome => outcome,
+        };
+        let (met, next) = core.calls.end(call, outcome);
+        if let Err(stray) = met {
+            tracing::debug!(session = %self.id, %call, reason = stray.as_str(), "stray answer");
+            self.services.metrics.stray(stray);
+        }
+        core.dispatch(next);
+    }
+
+    /// A response updates the cache too.
+    fn state_told(
+        self: &Arc<Self>,
+        core: &mut Core,
+        update: StateUpdate,
+    ) -> Result<Reply, Fault> {
+        match core.state.apply(update.clone()) {
+            Applied::TooLarge => Err(Fault::new(
+                Code::TooLarge,
+                format!("the state is larger than {} bytes", limits::STATE),
+            )
+            .hint("the app should keep large data out of its state")),
+            Applied::Accepted => {
+                let entry = feed::of_change(&Change::State(update.clone()), core.state.version());
+                self.record(core, entry);
+                Ok(Reply::State(update))
+            }
+            // What came later by another way is newer than this answer.
+            Applied::Older | Applied::NeedsWhole => Ok(Reply::State(update)),
+        }
+    }
+
+    fn changed(
+        self: &Arc<Self>,
+        core: &mut Core,
+        numbered: NumberedChange,
+    ) -> Result<(), Closing> {
+        let Some(sequence) = numbered.sequence else {
+            return self.apply(core, numbered.change);
+        };
+        match core.inbox.offer(sequence) {
+            Arrival::Deliver => {
+                self.apply(core, numbered.change)?;
+                self.owe_ack(core);
+            }
+            Arrival::Duplicate => {
+                self.services.metrics.duplicates.inc();
+                self.owe_ack(core);
+            }
+            Arrival::Gap(ask) => {
+                if let Some(from) = ask {
+                    self.services.metrics.gaps.inc();
+                    core.tell(ask_again(from));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn apply(self: &Arc<Self>, core: &mut Core, change: Change) -> Result<(), Closing> {
+        if let Change::State(update) = &change {
+            match core.state.apply(update.clone()) {
+                Applied::Accepted => {}
+                Applied::Older => return Ok(()),
+                Applied::NeedsWhole => {
+                    self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
+                    return Ok(());
+                }
+                Applied::TooLarge => {
+                    return Err(Closing::new(
+                        CloseReason::LimitExceeded,
+                        format!("the state is larger than {} bytes", limits::STATE),
+                    ));
+                }
+            }
+        }
+        core.catalog.apply(&change)?;
+        let entry = feed::of_change(&change, core.state.version());
+        self.record(core, entry);
+        Ok(())
+    }
+
+    fn owe_ack(self: &Arc<Self>, core: &mut Core) {
+        core.unacked += 1;
+        if core.unacked >= ACK_EVERY {
+            core.ack_now();
+        } else if core.unacked == 1 {
+            self.services.agenda.after(ACK_AFTER, Due::Ack(Arc::downgrade(self)));
+        }
+    }
+
+    fn replay(&self, core: &mut Core, request: &ReplayRequest) {
+        let page = match core.outgoing.page(request) {
+            Ok(page) => page,
+            Err(error) => {
+                tracing::error!(session = %self.id, %error, "replay not readable");
+                core.outgoing.unreadable()
+            }
+        };
+        match page.refused {
+            Some(reason) => self.services.metrics.refused_resume(reason),
+            None => {
+                self.services.metrics.replayed.inc_by(page.messages.len() as u64);
+            }
+        }
+        core.tell(ToBrowser::ReplayPage(page));
+    }
+
+    /// Takes in what the hub had missed, or that it is lost for good.
+    fn caught_up(self: &Arc<Self>, core: &mut Core, page: ReplayPage) -> Result<(), Closing> {
+        let ours = core.inbox.seen().is_some_and(|seen| seen.epoch == page.upto.epoch);
+        if !ours || page.partial {
+            return Err(Closing::new(
+                CloseReason::ProtocolError,
+                "this replay page was not asked for",
+            ));
+        }
+        if let Some(reason) = page.refused {
+            self.services.metrics.gaps.inc();
+            let lost = json!({"reason": reason.as_str(), "upto": page.upto.sequence.0});
+            self.record(core, feed::entry("session", "gap", Level::Warning, Json::of(&lost)));
+            core.inbox.skip_to(page.upto);
+            core.catalog.clear_tabs();
+            self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
+            return Ok(());
+        }
+        for message in page.messages {
+            self.changed(core, message)?;
+        }
+        if let Some(from) = core.inbox.page_ended(page.more) {
+            core.tell(ask_again(from));
+        }
+        Ok(())
+    }
+}
+
+fn ask_again(from: Position) -> ToBrowser {
+    ToBrowser::ReplayRequest(ReplayRequest { from, types: Vec::new(), errors_first: false })
+}

@@ -1,0 +1,260 @@
+//! What is known of an app's state: the newest value, its version, its age.
+//!
+//! Within one life of the page (`stateEpoch`) an older version never replaces a newer one; no
+//! wall clock decides. A patch applies only to the version right before it; otherwise the whole
+//! state must be asked for. Asking is the hub's business, not done here.
+
+use std::{collections::VecDeque, time::Duration};
+
+use model::{Epoch, Json, StateBody, StateUpdate};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use crate::config::limits;
+
+/// Lives of the page that have ended and must not come back.
+const ENDED_EPOCHS: usize = 4;
+
+/// The newest known state of one session.
+#[derive(Default)]
+pub struct StateCache {
+    known: Option<Known>,
+    ended: VecDeque<Epoch>,
+}
+
+struct Known {
+    value: Cached,
+    epoch: Option<Epoch>,
+    version: u64,
+    at: Instant,
+}
+
+/// Text until a patch needs the tree, tree until somebody wants the text.
+enum Cached {
+    Text(Json),
+    Tree(Box<Value>),
+}
+
+/// What became of an update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Applied {
+    /// It is the newest state now.
+    Accepted,
+    /// Something newer is known: ignored.
+    Older,
+    /// It builds on something that is not known: the whole state is needed.
+    NeedsWhole,
+    /// The state would be larger than allowed.
+    TooLarge,
+}
+
+/// A state with what must be known to trust it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// All of it.
+    pub state: Json,
+    /// The life of the page that counts the versions.
+    pub epoch: Option<Epoch>,
+    /// Its version; counted by the hub where the page does not.
+    pub version: u64,
+    /// How long ago it was told.
+    pub age: Duration,
+}
+
+impl StateCache {
+    /// Takes in an update or a response.
+    pub fn apply(&mut self, update: StateUpdate) -> Applied {
+        if update.epoch.as_ref().is_some_and(|epoch| self.ended.contains(epoch)) {
+            return Applied::Older;
+        }
+        let same_life = self.known.as_ref().is_some_and(|known| known.epoch == update.epoch);
+        let last = self.known.as_ref().filter(|_| same_life).map(|known| known.version);
+        // Where the page does not count, order of arrival does.
+        let version = update.version.unwrap_or_else(|| last.map_or(1, |last| last + 1));
+        match update.body {
+            StateBody::Whole(_) if last.is_some_and(|last| version < last) => Applied::Older,
+            StateBody::Whole(json) => self.replace(json, update.epoch, version),
+            StateBody::Patch(_) if last.is_some_and(|last| version <= last) => Applied::Older,
+            StateBody::Patch(patch) if last == Some(version - 1) => self.patch(&patch, version),
+            StateBody::Patch(_) => Applied::NeedsWhole,
+        }
+    }
+
+    /// Returns the newest known state.
+    pub fn snapshot(&mut self) -> Option<Snapshot> {
+        let known = self.known.as_mut()?;
+        let state = match &known.value {
+            Cached::Text(text) => text.clone(),
+            Cached::Tree(tree) => {
+                let text = Json::of(tree);
+                known.value = Cached::Text(text.clone());
+                text
+            }
+        };
+        Some(Snapshot {
+            state,
+            epoch: known.epoch.clone(),
+            version: known.version,
+            age: known.at.elapsed(),
+        })
+    }
+
+    /// Returns the version that is known, without the state.
+    pub fn version(&self) -> Option<u64> {
+        self.known.as_ref().map(|known| known.version)
+    }
+
+    fn replace(&mut self, json: Json, epoch: Option<Epoch>, version: u64) -> Applied {
+        if json.size() > limits::STATE {
+            return Applied::TooLarge;
+        }
+        if let Some(Known { epoch: Some(old), .. }) = &self.known
+            && epoch.as_ref() != Some(old)
+        {
+            self.ended.push_back(old.clone());
+            if self.ended.len() > ENDED_EPOCHS {
+                self.ended.pop_front();
+            }
+        }
+        self.known = Some(Known { value: Cached::Text(json), epoch, version, at: Instant::now() });
+        Applied::Accepted
+    }
+
+    fn patch(&mut self, patch: &Json, version: u64) -> Applied {
+        let Some(known) = &mut self.known else { return Applied::NeedsWhole };
+        let Ok(operations) = serde_json::from_str::<json_patch::Patch>(patch.as_str()) else {
+            return Applied::NeedsWhole;
+        };
+        let mut tree = match std::mem::replace(&mut known.value, Cached::Text(Json::null())) {
+            Cached::Tree(tree) => tree,
+            Cached::Text(text) => match text.to_value() {
+                Ok(tree) => Box::new(tree),
+                Err(_) => {
+                    known.value = Cached::Text(text);
+                    return Applied::NeedsWhole;
+                }
+            },
+        };
+        // The library undoes a patch that fails half way.
+        let patched = json_patch::patch(&mut tree, &operations).is_ok();
+        let too_large = patched && rough_size(&tree) > limits::STATE;
+        known.value = Cached::Tree(tree);
+        if too_large {
+            self.known = None;
+            return Applied::TooLarge;
+        }
+        if !patched {
+            return Applied::NeedsWhole;
+        }
+        known.version = version;
+        known.at = Instant::now();
+        Applied::Accepted
+    }
+}
+
+/// A lower bound of the text's size, without writing it.
+fn rough_size(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() + 2,
+        Value::Array(items) => items.iter().map(|item| rough_size(item) + 1).sum::<usize>() + 1,
+        Value::Object(fields) => {
+            fields.iter().map(|(key, item)| key.len() + rough_size(item) + 4).sum::<usize>() + 1
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn whole(epoch: &str, version: u64, state: Value) -> StateUpdate {
+        StateUpdate {
+            body: StateBody::Whole(Json::of(&state)),
+            epoch: Some(Epoch::parse(epoch).unwrap()),
+            version: Some(version),
+        }
+    }
+
+    fn patch(epoch: &str, version: u64, operations: Value) -> StateUpdate {
+        StateUpdate {
+            body: StateBody::Patch(Json::of(&operations)),
+            ..whole(epoch, version, json!(null))
+        }
+    }
+
+    fn set(color: &str) -> Value {
+        json!([{"op": "replace", "path": "/color", "value": color}])
+    }
+
+    #[track_caller]
+    fn check(cache: &mut StateCache, version: u64, state: Value) {
+        let snapshot = cache.snapshot().unwrap();
+        assert_eq!((snapshot.version, snapshot.state.to_value().unwrap()), (version, state));
+    }
+
+    #[tokio::test]
+    async fn older_versions_never_replace_newer_ones() {
+        let mut cache = StateCache::default();
+        assert_eq!(cache.apply(whole("p1", 5, json!({"color": "red"}))), Applied::Accepted);
+        assert_eq!(cache.apply(whole("p1", 4, json!({"color": "old"}))), Applied::Older);
+        assert_eq!(cache.apply(patch("p1", 5, set("old"))), Applied::Older);
+        check(&mut cache, 5, json!({"color": "red"}));
+    }
+
+    #[tokio::test]
+    async fn a_reloaded_page_counts_anew_and_its_former_life_is_over() {
+        let mut cache = StateCache::default();
+        cache.apply(whole("p1", 50, json!({"color": "red"})));
+        assert_eq!(cache.apply(patch("p2", 1, set("blue"))), Applied::NeedsWhole);
+        assert_eq!(cache.apply(whole("p2", 1, json!({"color": "blue"}))), Applied::Accepted);
+        assert_eq!(cache.apply(whole("p1", 51, json!({"color": "ghost"}))), Applied::Older);
+        check(&mut cache, 1, json!({"color": "blue"}));
+    }
+
+    #[tokio::test]
+    async fn patches_build_on_the_version_before() {
+        let mut cache = StateCache::default();
+        assert_eq!(cache.apply(patch("p1", 1, set("x"))), Applied::NeedsWhole, "on nothing");
+        cache.apply(whole("p1", 1, json!({"color": "red", "n": 1})));
+        assert_eq!(cache.apply(patch("p1", 2, set("green"))), Applied::Accepted);
+        assert_eq!(cache.apply(patch("p1", 4, set("lost one"))), Applied::NeedsWhole);
+        check(&mut cache, 2, json!({"color": "green", "n": 1}));
+    }
+
+    #[tokio::test]
+    async fn a_patch_that_does_not_fit_changes_nothing() {
+        let mut cache = StateCache::default();
+        cache.apply(whole("p1", 1, json!({"color": "red"})));
+        let half = json!([
+            {"op": "replace", "path": "/color", "value": "green"},
+            {"op": "remove", "path": "/missing"}
+        ]);
+        for bad in [half, json!({"op": "x"}), json!([{"op": "fly"}]), json!(7)] {
+            assert_eq!(cache.apply(patch("p1", 2, bad)), Applied::NeedsWhole);
+        }
+        check(&mut cache, 1, json!({"color": "red"}));
+    }
+
+    #[tokio::test]
+    async fn without_versions_order_of_arrival_counts() {
+        let mut cache = StateCache::default();
+        for color in ["red", "green"] {
+            let body = StateBody::Whole(Json::of(&json!({ "color": color })));
+            assert_eq!(cache.apply(StateUpdate { body, epoch: None, version: None }), Applied::Accepted);
+        }
+        check(&mut cache, 2, json!({"color": "green"}));
+    }
+
+    #[tokio::test]
+    async fn a_state_over_the_limit_is_refused() {
+        let mut cache = StateCache::default();
+        let large = json!({ "text": "x".repeat(limits::STATE) });
+        assert_eq!(cache.apply(whole("p1", 1, large)), Applied::TooLarge);
+        cache.apply(whole("p1", 1, json!({})));
+        let growth = json!([{"op": "add", "path": "/t", "value": "x".repeat(limits::STATE)}]);
+        assert_eq!(cache.apply(patch("p1", 2, growth)), Applied::TooLarge);
+    }
+}
