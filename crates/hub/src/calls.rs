@@ -7,9 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use model::{
-    Call, CallId, CallProgress, Code, Effect, Ending, Fault, Reply, Retry, TabId, Work,
-};
+use model::{Call, CallId, CallProgress, Code, Effect, Ending, Fault, Reply, Retry, TabId, Work};
 use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
@@ -107,7 +105,10 @@ impl CallTable {
     /// Enters a call. Returns where its end arrives, and the call if it need not wait.
     ///
     /// Enter before sending: a fast browser answers before `send` returns.
-    pub fn enter(&mut self, new: NewCall) -> (oneshot::Receiver<Result<Reply, Fault>>, Option<Ready>) {
+    pub fn enter(
+        &mut self,
+        new: NewCall,
+    ) -> (oneshot::Receiver<Result<Reply, Fault>>, Option<Ready>) {
         let (reply, outcome) = oneshot::channel();
         let (id, lane, effect) = (new.id, new.tab, new.effect);
         self.pending.insert(id, Pending { new, sent: false, reply });
@@ -189,12 +190,8 @@ impl CallTable {
         let pending = self.pending.get_mut(&id)?;
         pending.sent = true;
         let left = pending.new.deadline.saturating_duration_since(Instant::now());
-        let call = Call {
-            id,
-            tab: pending.new.tab,
-            work: pending.new.work.clone(),
-            deadline: left,
-        };
+        let call =
+            Call { id, tab: pending.new.tab, work: pending.new.work.clone(), deadline: left };
         Some(Ready { call, expired: left.is_zero() })
     }
 

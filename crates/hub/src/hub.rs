@@ -33,9 +33,13 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Opens a hub with the sessions that the store has kept.
-    pub fn open(config: Config, store: Arc<dyn Store>) -> Result<Self, StoreError> {
-        let services = Arc::new(Services::new(config, store));
+    /// Opens a hub with the sessions that the store has kept; browsers are told the version.
+    pub fn open(
+        config: Config,
+        store: Arc<dyn Store>,
+        version: &'static str,
+    ) -> Result<Self, StoreError> {
+        let services = Arc::new(Services::new(config, store, version));
         let mut registry = Registry::default();
         for record in services.store.sessions()? {
             registry.insert(Arc::new(Session::restore(services.clone(), record)?));

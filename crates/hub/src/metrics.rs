@@ -92,10 +92,18 @@ impl Metrics {
         to.register("call_seconds", "Time from a call to its end", self.latency.clone());
         to.register("stray_answers", "Answers that nobody waited for", self.strays.clone());
         to.register("replayed_messages", "Messages sent again", self.replayed.clone());
-        to.register("refused_resumes", "Logs that could not continue", self.refused_resumes.clone());
+        to.register(
+            "refused_resumes",
+            "Logs that could not continue",
+            self.refused_resumes.clone(),
+        );
         to.register("duplicate_messages", "Numbered messages seen before", self.duplicates.clone());
         to.register("gaps", "Gaps found in what browsers sent", self.gaps.clone());
-        to.register("state_answers", "State queries by where they were answered", self.cache.clone());
+        to.register(
+            "state_answers",
+            "State queries by where they were answered",
+            self.cache.clone(),
+        );
         to.register("closes", "Sockets closed by the hub", self.closes.clone());
     }
 

@@ -65,7 +65,8 @@ impl Hub {
         let fresh = |snapshot: &Snapshot| query.max_age.is_none_or(|most| snapshot.age <= most);
         let cached = session.snapshot();
         let metrics = &self.services.metrics;
-        if let Some(snapshot) = cached.clone().filter(|found| !query.force_refresh && fresh(found)) {
+        if let Some(snapshot) = cached.clone().filter(|found| !query.force_refresh && fresh(found))
+        {
             metrics.state_answer("cache");
             return answer(session, snapshot, Source::Cache, query);
         }
@@ -105,9 +106,9 @@ impl Hub {
             progress: None,
         };
         self.call(session, request).await?;
-        session.snapshot().ok_or_else(|| {
-            Fault::new(Code::StateUnavailable, "the page answered without a state")
-        })
+        session
+            .snapshot()
+            .ok_or_else(|| Fault::new(Code::StateUnavailable, "the page answered without a state"))
     }
 }
 

@@ -49,9 +49,8 @@ impl Registry {
     /// Returns what a reference fits: one by id, name or instance, or all by a prefix of the id.
     pub fn matching(&self, reference: &str) -> Vec<Arc<Session>> {
         let named = self.by_name.get(reference).and_then(|id| self.by_id.get(id));
-        let exact = named
-            .or_else(|| self.by_id.get(&SessionId::parse(reference).ok()?))
-            .or_else(|| {
+        let exact =
+            named.or_else(|| self.by_id.get(&SessionId::parse(reference).ok()?)).or_else(|| {
                 let id = self.by_instance.get(&InstanceId::parse(reference).ok()?)?;
                 self.by_id.get(id)
             });

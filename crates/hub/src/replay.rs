@@ -7,8 +7,8 @@
 use std::time::Duration;
 
 use model::{
-    Change, Epoch, Json, Level, NumberedChange, Position, RefusedResume, ReplayPage,
-    ReplayRequest, Sequence, record::LogEntry,
+    Change, Epoch, Json, Level, NumberedChange, Position, RefusedResume, ReplayPage, ReplayRequest,
+    Sequence, record::LogEntry,
 };
 use store::{Log, NewEntry, StoreError};
 

@@ -51,11 +51,10 @@ impl Hub {
             1 => Ok(fitting.remove(0)),
             0 => Err(Fault::new(Code::UnknownSession, format!("there is no session {shown:?}"))
                 .hint(choices(&self.sessions()))),
-            count => Err(Fault::new(
-                Code::AmbiguousSession,
-                format!("{shown:?} fits {count} sessions"),
-            )
-            .hint(choices(&fitting))),
+            count => {
+                Err(Fault::new(Code::AmbiguousSession, format!("{shown:?} fits {count} sessions"))
+                    .hint(choices(&fitting)))
+            }
         }
     }
 

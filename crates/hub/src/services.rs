@@ -27,6 +27,7 @@ pub(crate) struct Services {
     pub metrics: Metrics,
     pub agenda: Agenda,
     pub store: Arc<dyn Store>,
+    pub version: &'static str,
     feed: broadcast::Sender<Arc<FeedItem>>,
     run: u64,
     last_call: AtomicU64,
@@ -34,12 +35,13 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    pub fn new(config: Config, store: Arc<dyn Store>) -> Self {
+    pub fn new(config: Config, store: Arc<dyn Store>, version: &'static str) -> Self {
         Self {
             config: ArcSwap::from_pointee(config),
             metrics: Metrics::default(),
             agenda: Agenda::default(),
             store,
+            version,
             feed: broadcast::Sender::new(WATCH_BACKLOG),
             run: random_number(),
             last_call: AtomicU64::new(0),

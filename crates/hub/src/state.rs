@@ -243,7 +243,10 @@ mod tests {
         let mut cache = StateCache::default();
         for color in ["red", "green"] {
             let body = StateBody::Whole(Json::of(&json!({ "color": color })));
-            assert_eq!(cache.apply(StateUpdate { body, epoch: None, version: None }), Applied::Accepted);
+            assert_eq!(
+                cache.apply(StateUpdate { body, epoch: None, version: None }),
+                Applied::Accepted
+            );
         }
         check(&mut cache, 2, json!({"color": "green"}));
     }

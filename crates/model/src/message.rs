@@ -57,6 +57,8 @@ pub struct Welcome {
     pub session: SessionId,
     /// The session's readable name.
     pub name: String,
+    /// The hub's version, for display.
+    pub server_version: String,
     /// The hub's log for this session, and its newest number.
     pub current: Position,
     /// How far the hub has seen the peer's log: what comes after must be sent again.

@@ -1,1 +1,22 @@
-fn main() {}
+//! `tabwire`: connects AI clients to live browsers and web apps.
+//!
+//! - [`cli`]: the command line; [`config`]: settings from flags, environment and file;
+//! - [`command`]: one file per command; [`api`]: the admin API from the outside;
+//! - [`failure`]: errors with the exit code that fits.
+//!
+//! It wires the rooms together and holds no logic of its own.
+
+mod api;
+mod cli;
+mod command;
+mod config;
+mod failure;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    match cli::run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

@@ -45,7 +45,7 @@ fn welcome(body: model::Welcome) -> wire::Welcome {
     wire::Welcome {
         session_id: body.session.to_string(),
         name: body.name,
-        server_version: env!("CARGO_PKG_VERSION").to_owned(),
+        server_version: body.server_version,
         heartbeat_ms: HEARTBEAT.as_millis() as u64,
         epoch: body.current.epoch.to_string(),
         current_sequence: body.current.sequence.0,

@@ -248,6 +248,7 @@ impl Session {
         Welcome {
             session: self.id.clone(),
             name: self.name.to_string(),
+            server_version: self.services.version.to_owned(),
             current: core.outgoing.current(),
             received,
             replay,

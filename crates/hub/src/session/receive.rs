@@ -4,19 +4,12 @@ use std::{sync::Arc, time::Duration};
 
 use model::{
     CallId, Change, CloseReason, Closing, Code, Fault, FromBrowser, Json, Level, NumberedChange,
-    Position, Reply, ReplayPage, ReplayRequest, StateUpdate, ToBrowser,
+    Position, ReplayPage, ReplayRequest, Reply, StateUpdate, ToBrowser,
 };
 use serde_json::json;
 
 use super::{Core, Session};
-use crate::{
-    agenda::Due,
-    calls::Stray,
-    config::limits,
-    feed,
-    replay::Arrival,
-    state::Applied,
-};
+use crate::{agenda::Due, calls::Stray, config::limits, feed, replay::Arrival, state::Applied};
 
 /// An ack is due at the latest after this long …
 const ACK_AFTER: Duration = Duration::from_millis(250);
@@ -66,12 +59,7 @@ impl Session {
         Ok(())
     }
 
-    fn call_ended(
-        self: &Arc<Self>,
-        core: &mut Core,
-        call: CallId,
-        outcome: Result<Reply, Fault>,
-    ) {
+    fn call_ended(self: &Arc<Self>, core: &mut Core, call: CallId, outcome: Result<Reply, Fault>) {
         let outcome = match outcome {
             Ok(Reply::State(update)) => self.state_told(core, update),
             outcome => outcome,
@@ -85,11 +73,7 @@ impl Session {
     }
 
     /// A response updates the cache too.
-    fn state_told(
-        self: &Arc<Self>,
-        core: &mut Core,
-        update: StateUpdate,
-    ) -> Result<Reply, Fault> {
+    fn state_told(self: &Arc<Self>, core: &mut Core, update: StateUpdate) -> Result<Reply, Fault> {
         match core.state.apply(update.clone()) {
             Applied::TooLarge => Err(Fault::new(
                 Code::TooLarge,
@@ -106,11 +90,7 @@ impl Session {
         }
     }
 
-    fn changed(
-        self: &Arc<Self>,
-        core: &mut Core,
-        numbered: NumberedChange,
-    ) -> Result<(), Closing> {
+    fn changed(self: &Arc<Self>, core: &mut Core, numbered: NumberedChange) -> Result<(), Closing> {
         let Some(sequence) = numbered.sequence else {
             return self.apply(core, numbered.change);
         };

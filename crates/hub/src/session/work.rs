@@ -179,9 +179,10 @@ impl Core {
                 "the browser does not read fast enough; nothing was sent",
             )
             .hint("wait a moment and try again")),
-            Some(Refusal::Closed) => {
-                Err(Fault::new(Code::NotDelivered, "the browser is disconnecting; nothing was sent"))
-            }
+            Some(Refusal::Closed) => Err(Fault::new(
+                Code::NotDelivered,
+                "the browser is disconnecting; nothing was sent",
+            )),
         }
     }
 }

@@ -1,0 +1,235 @@
+//! The admin API: what the command line and the dashboard use.
+//!
+//! - this file: sessions, state, feed, calls, events;
+//! - [`body`]: reading requests with limits and clear errors;
+//! - [`tail`]: watching live;
+//! - [`view`]: sessions and answers as JSON.
+//!
+//! Described by `openapi.json` beside it; a test compares the two.
+
+pub mod body;
+mod tail;
+pub mod view;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Extension, Router,
+    body::Body,
+    extract::{Path, Request, State},
+    http::{HeaderMap, HeaderValue, Response, StatusCode, header},
+    response::IntoResponse,
+    routing::{get, post},
+};
+use hub::{Caller, Route, StateQuery, ToolCall};
+use model::{ClientId, Code, Fault, Json, Level, Sequence, TabId, Target};
+use serde::Deserialize;
+use serde_json::{json, value::RawValue};
+
+use crate::{Edge, gate::Pass, naming::INSTANCE_HEADER, reply};
+use body::{ReadQuery, read_json};
+
+/// The header by which a client says which one it is.
+pub const CLIENT_HEADER: &str = "tabwire-client";
+/// The description of this API.
+pub const OPENAPI: &str = include_str!("admin/openapi.json");
+/// Entries of a feed that one answer may have.
+const FEED_MOST: usize = 1000;
+
+type Answer = Result<Response<Body>, Fault>;
+
+/// The routes of this file, below `/api`.
+pub fn routes() -> Router<Arc<Edge>> {
+    Router::new()
+        .route("/sessions", get(sessions))
+        .route("/sessions/{session}", get(session))
+        .route(
+            "/sessions/{session}/state",
+            get(|edge, path, query| answer(state(edge, path, query))),
+        )
+        .route("/sessions/{session}/feed", get(|edge, path, query| answer(feed(edge, path, query))))
+        .route("/call", post(|edge, pass, request| answer(call(edge, pass, request))))
+        .route("/events", post(|edge, request| answer(event(edge, request))))
+        .route("/tail", get(tail::tail))
+        .route("/openapi.json", get(openapi))
+}
+
+async fn answer(work: impl Future<Output = Answer>) -> Response<Body> {
+    work.await.unwrap_or_else(|fault| reply::fault(&fault))
+}
+
+async fn sessions(State(edge): State<Arc<Edge>>) -> Response<Body> {
+    let list: Vec<_> =
+        edge.hub.sessions().iter().map(|session| view::session(&session.info())).collect();
+    reply::json(StatusCode::OK, &json!({ "sessions": list }))
+}
+
+async fn session(State(edge): State<Arc<Edge>>, Path(name): Path<String>) -> Response<Body> {
+    match edge.hub.find(&name) {
+        Ok(session) => reply::json(StatusCode::OK, &view::session(&session.info())),
+        Err(fault) => reply::fault(&fault),
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct StateParams {
+    path: Option<String>,
+    max_age_ms: Option<u64>,
+    force_refresh: bool,
+    timeout_ms: Option<u64>,
+}
+
+async fn state(
+    State(edge): State<Arc<Edge>>,
+    Path(name): Path<String>,
+    ReadQuery(params): ReadQuery<StateParams>,
+) -> Answer {
+    let session = edge.hub.find(&name)?;
+    let query = StateQuery {
+        path: params.path,
+        max_age: params.max_age_ms.map(Duration::from_millis),
+        force_refresh: params.force_refresh,
+        timeout: params.timeout_ms.map(Duration::from_millis),
+    };
+    let found = edge.hub.state(&session, &query).await?;
+    Ok(reply::json(StatusCode::OK, &view::state(&session.name, &found)))
+}
+
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct FeedParams {
+    since: u64,
+    limit: Option<usize>,
+}
+
+async fn feed(
+    State(edge): State<Arc<Edge>>,
+    Path(name): Path<String>,
+    ReadQuery(params): ReadQuery<FeedParams>,
+) -> Answer {
+    let session = edge.hub.find(&name)?;
+    let limit = params.limit.unwrap_or(100).clamp(1, FEED_MOST);
+    let (current, entries) = session.feed_after(Sequence(params.since), limit);
+    Ok(reply::json(StatusCode::OK, &view::feed(params.since, &current, &entries)))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct CallBody {
+    tool: String,
+    #[serde(default)]
+    args: Option<Box<RawValue>>,
+    #[serde(default)]
+    session: Option<String>,
+    #[serde(default)]
+    tab: Option<u64>,
+    #[serde(default)]
+    target: Option<CallTarget>,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum CallTarget {
+    App,
+    Page,
+    Command,
+}
+
+async fn call(
+    State(edge): State<Arc<Edge>>,
+    Extension(pass): Extension<Pass>,
+    request: Request,
+) -> Answer {
+    let caller = caller(&pass, request.headers())?;
+    let binding = header_text(request.headers(), INSTANCE_HEADER)?;
+    let body: CallBody = read_json(&edge, request).await?;
+    let args = body.args.map_or_else(|| Json::of(&json!({})), Json::from);
+    if !args.as_str().starts_with('{') {
+        return Err(Fault::new(Code::InvalidArgument, "args must be an object"));
+    }
+    if dialect::depth::too_deep(args.as_str()) {
+        let most = dialect::depth::DEEPEST;
+        return Err(Fault::new(Code::TooLarge, format!("args nest deeper than {most} levels")));
+    }
+    let (session, result) = edge
+        .hub
+        .call_tool(ToolCall {
+            caller,
+            route: Route { session: body.session, binding },
+            target: match body.target {
+                Some(CallTarget::Page) => Target::Page,
+                Some(CallTarget::Command) => Target::Command,
+                Some(CallTarget::App) | None => Target::App,
+            },
+            tool: body.tool,
+            args,
+            tab: body.tab.map(TabId),
+            timeout: body.timeout_ms.map(Duration::from_millis),
+        })
+        .await?;
+    Ok(reply::json(StatusCode::OK, &view::result(&session.name, &result)))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct EventBody {
+    session: String,
+    name: String,
+    #[serde(default)]
+    level: Option<EventLevel>,
+    #[serde(default)]
+    data: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum EventLevel {
+    Info,
+    Warning,
+    Error,
+}
+
+async fn event(State(edge): State<Arc<Edge>>, request: Request) -> Answer {
+    let body: EventBody = read_json(&edge, request).await?;
+    if body.name.is_empty() || body.name.len() > 128 {
+        return Err(Fault::new(Code::InvalidArgument, "name has 1 to 128 characters"));
+    }
+    let session = edge.hub.find(&body.session)?;
+    let level = match body.level {
+        Some(EventLevel::Error) => Level::Error,
+        Some(EventLevel::Warning) => Level::Warning,
+        Some(EventLevel::Info) | None => Level::Info,
+    };
+    let data = body.data.map_or_else(Json::null, Json::from);
+    let sequence = session.notify(&body.name, level, data);
+    Ok(reply::json(StatusCode::OK, &json!({"session": &*session.name, "sequence": sequence.0})))
+}
+
+async fn openapi() -> Response<Body> {
+    let mut response = OPENAPI.into_response();
+    let kind = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    response
+}
+
+/// Returns which client asks: what it says, else whom its credentials prove.
+fn caller(pass: &Pass, headers: &HeaderMap) -> Result<Caller, Fault> {
+    let name = header_text(headers, CLIENT_HEADER)?;
+    let name = name.as_deref().unwrap_or(&pass.principal.0);
+    let client = ClientId::parse(name)
+        .map_err(|error| Fault::new(Code::InvalidArgument, format!("{CLIENT_HEADER}: {error}")))?;
+    Ok(Caller { client, principal: pass.principal.0.clone() })
+}
+
+fn header_text(headers: &HeaderMap, name: &str) -> Result<Option<String>, Fault> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next().map(|value| value.to_str());
+    match (first, values.next()) {
+        (None, _) => Ok(None),
+        (Some(Ok(text)), None) => Ok(Some(text.to_owned())),
+        _ => Err(Fault::new(Code::InvalidArgument, format!("the header {name} must be one text"))),
+    }
+}

@@ -1,0 +1,130 @@
+//! The WebSocket endpoint of browsers and apps: the handshake, then a task per connection.
+
+use std::sync::Arc;
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Response, StatusCode, header},
+};
+use hyper_util::rt::TokioIo;
+use model::{Code, Fault};
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        handshake::derive_accept_key,
+        protocol::{Role, WebSocketConfig},
+    },
+};
+use tracing::Instrument;
+
+use crate::{
+    Edge,
+    connection::{self, Visitor},
+    gate::Pass,
+    meter::{Allowance, Meter},
+    naming, reply,
+};
+
+/// The smallest read buffer that does not cost much: the library's own is 128 KiB per socket.
+const READ_BUFFER: usize = 1024;
+/// Frames are collected up to here and written at once. Grows only when used.
+const WRITE_BUFFER: usize = 16 << 10;
+
+/// Answers an upgrade request and starts the connection.
+pub async fn upgrade(State(edge): State<Arc<Edge>>, mut request: Request) -> Response<Body> {
+    match prepare(&edge, &mut request) {
+        Ok(response) => response,
+        Err(fault) => {
+            edge.metrics.refused("upgrade");
+            reply::fault(&fault)
+        }
+    }
+}
+
+fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fault> {
+    let accept = check_handshake(request.headers())?;
+    let naming = naming::read(request.uri(), request.headers())?;
+    if edge.is_draining() {
+        return Err(Fault::new(Code::ShuttingDown, "the hub is shutting down"));
+    }
+    let pass = request
+        .extensions()
+        .get::<Pass>()
+        .cloned()
+        .ok_or_else(|| Fault::new(Code::Internal, "the request did not pass the gates"))?;
+    let upgraded = hyper::upgrade::on(request);
+    let visitor = Visitor {
+        dialect: (naming.dialect.start)(),
+        dialect_name: naming.dialect.name,
+        instance: naming.instance,
+        origin: pass.origin,
+        grant: pass.grant,
+    };
+    let span = tracing::info_span!("connection", dialect = naming.dialect.name);
+    let task_edge = edge.clone();
+    edge.tasks.spawn(
+        async move {
+            match upgraded.await {
+                Ok(upgraded) => serve(task_edge, TokioIo::new(upgraded), visitor).await,
+                Err(error) => tracing::debug!(%error, "the peer left during the handshake"),
+            }
+        }
+        .instrument(span),
+    );
+    Ok(switching(accept, naming.subprotocol))
+}
+
+/// Runs one connection over any byte stream that has been switched to WebSocket.
+pub async fn serve<Io>(edge: Arc<Edge>, io: Io, visitor: Visitor)
+where
+    Io: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send,
+{
+    let config = edge.config.load_full();
+    let allowance = Allowance::new(config.message_bytes_before_hello, config.fragments_max);
+    let limits = WebSocketConfig::default()
+        .read_buffer_size(READ_BUFFER)
+        .write_buffer_size(WRITE_BUFFER)
+        .max_message_size(Some(config.message_bytes))
+        .max_frame_size(Some(config.message_bytes));
+    let metered = Meter::new(io, allowance.clone());
+    let socket = WebSocketStream::from_raw_socket(metered, Role::Server, Some(limits)).await;
+    edge.metrics.sockets.inc();
+    connection::run(&edge, &config, socket, allowance, visitor).await;
+    edge.metrics.sockets.dec();
+}
+
+fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
+    let has = |name: header::HeaderName, wanted: &str| {
+        headers
+            .get_all(name)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .any(|value| value.split(',').any(|part| part.trim().eq_ignore_ascii_case(wanted)))
+    };
+    let bad = |message: &str| Fault::new(Code::InvalidArgument, message);
+    if !has(header::CONNECTION, "upgrade") || !has(header::UPGRADE, "websocket") {
+        return Err(bad("this is a WebSocket address")
+            .hint("connect with a WebSocket and the subprotocol tabwire.v1"));
+    }
+    if !has(header::SEC_WEBSOCKET_VERSION, "13") {
+        return Err(bad("only WebSocket version 13 is spoken here"));
+    }
+    let key = headers.get(header::SEC_WEBSOCKET_KEY).ok_or_else(|| bad("no Sec-WebSocket-Key"))?;
+    Ok(derive_accept_key(key.as_bytes()))
+}
+
+fn switching(accept: String, subprotocol: Option<&'static str>) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    let headers = response.headers_mut();
+    headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+    if let Ok(accept) = HeaderValue::from_str(&accept) {
+        headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
+    }
+    if let Some(name) = subprotocol {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(name));
+    }
+    response
+}

@@ -1,0 +1,103 @@
+//! The edge's settings. Every field is a flag, an environment variable and a key of the file.
+
+use std::{net::IpAddr, time::Duration};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Where the hub listens and whom it lets in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Config {
+    /// The one port; 0 takes any free one. Needs a restart to change.
+    pub port: u16,
+    /// Addresses to listen on. Anything but loopback needs a token. Needs a restart to change.
+    #[schemars(with = "Vec<String>")]
+    pub bind: Vec<IpAddr>,
+    /// Further names under which the hub may be addressed, such as `hub.example:8765`.
+    pub allow_host: Vec<String>,
+    /// Further web origins that may connect, exact, such as `https://app.example`.
+    pub allow_origin: Vec<String>,
+    /// Ask every client for a token, on loopback too.
+    pub require_token: bool,
+    /// Let browsers and apps connect from other machines; they need a token then.
+    pub remote_browsers: bool,
+    /// Connections at the same time; one more is turned away.
+    pub connections_max: usize,
+    /// How long a request's head may take.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub header_timeout: Duration,
+    /// How long a request's body may take.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub body_timeout: Duration,
+    /// Largest request body.
+    pub body_bytes: usize,
+    /// How long a browser may take to say hello.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub hello_timeout: Duration,
+    /// Largest message before hello is accepted.
+    pub message_bytes_before_hello: usize,
+    /// Largest message after that.
+    pub message_bytes: usize,
+    /// Most fragments of one message.
+    pub fragments_max: usize,
+    /// How long one write to a browser may take before its socket is closed.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub write_timeout: Duration,
+    /// Asks a silent browser after this long; empty means what its protocol says.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "Option<String>")]
+    pub ping_after: Option<Duration>,
+    /// Gives a silent browser up after this long more; empty means what its protocol says.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "Option<String>")]
+    pub dead_after: Option<Duration>,
+    /// How long calls under way may take to end when the hub is told to stop.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub drain_timeout: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            port: 8765,
+            bind: vec!["127.0.0.1".parse(), "::1".parse()]
+                .into_iter()
+                .map(|address| address.expect("a constant that is an address"))
+                .collect(),
+            allow_host: Vec::new(),
+            allow_origin: Vec::new(),
+            require_token: false,
+            remote_browsers: false,
+            connections_max: 16_384,
+            header_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(30),
+            body_bytes: 4 << 20,
+            hello_timeout: Duration::from_secs(5),
+            message_bytes_before_hello: 1 << 20,
+            message_bytes: 16 << 20,
+            fragments_max: 1024,
+            write_timeout: Duration::from_secs(10),
+            ping_after: None,
+            dead_after: None,
+            drain_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl Config {
+    /// Returns whether every client must show a token.
+    pub fn needs_token(&self) -> bool {
+        self.require_token || !self.is_loopback_only()
+    }
+
+    /// Returns whether the hub can be reached from this machine only.
+    pub fn is_loopback_only(&self) -> bool {
+        self.bind.iter().all(IpAddr::is_loopback)
+    }
+}

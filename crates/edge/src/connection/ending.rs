@@ -1,0 +1,134 @@
+//! How a connection ends: the close handshake is finished, whoever began it.
+
+use std::time::Duration;
+
+use dialect::Output;
+use futures_util::{SinkExt, StreamExt};
+use model::{CloseReason, Closing, ToBrowser};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite},
+    time::timeout,
+};
+use tokio_tungstenite::tungstenite::{
+    Error, Message,
+    error::{CapacityError, ProtocolError},
+    protocol::{CloseFrame, frame::coding::CloseCode},
+};
+
+use super::{Reading, Shared, Writing};
+use crate::{Edge, meter::Allowance};
+
+/// How long a peer has to answer our close, and how long we throw away what it still sends.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// A close frame has room for this many bytes of reason.
+const REASON_BYTES: usize = 120;
+
+/// Why a connection's conversation is over.
+pub enum End {
+    /// We close, and the peer does not know yet.
+    Close(Closing),
+    /// We close, and the machine has already said so.
+    Announced(Closing),
+    /// The peer closes.
+    PeerClosed,
+    /// The stream is at its end.
+    Gone,
+    /// The peer broke the protocol below ours, or the stream broke.
+    Broken(Error),
+}
+
+/// Brings a connection to a clean end.
+pub async fn finish<Io>(
+    edge: &Edge,
+    shared: &Shared,
+    allowance: &Allowance,
+    mut reading: Reading<Io>,
+    mut writing: Writing<Io>,
+    end: End,
+) where
+    Io: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    let (closing, announced) = match end {
+        End::Close(closing) => (closing, false),
+        End::Announced(closing) => (closing, true),
+        End::Broken(error) => match fault_of(&error, allowance) {
+            Some(closing) => (closing, false),
+            None => return,
+        },
+        End::Gone => return,
+        End::PeerClosed => {
+            // Reading on lets the library write its answer to the close.
+            let _ = timeout(PATIENCE, async { while reading.next().await.is_some() {} }).await;
+            return;
+        }
+    };
+    tracing::debug!(reason = closing.reason.as_str(), message = closing.message, "closing");
+    edge.hub.metrics().closed(closing.reason);
+    let say_goodbye = async {
+        if !announced {
+            for output in shared.dialect.lock().send(ToBrowser::Bye(closing.clone())) {
+                shared.keep_text(output);
+            }
+        }
+        for message in shared.take_own() {
+            writing.feed(message).await?;
+        }
+        writing.feed(close_frame(&closing)).await?;
+        writing.flush().await
+    };
+    if !matches!(timeout(PATIENCE, say_goodbye).await, Ok(Ok(()))) {
+        return;
+    }
+    allowance.drain();
+    let _ = timeout(PATIENCE, async {
+        while let Some(Ok(_)) = reading.next().await {}
+        // Frames that nobody understands any more: closing on unread bytes would reset the
+        // connection, and the peer might never see why.
+        if let Ok(mut socket) = reading.reunite(writing) {
+            let mut waste = [0; 4096];
+            while socket.get_mut().read(&mut waste).await.is_ok_and(|count| count > 0) {}
+        }
+    })
+    .await;
+}
+
+impl Shared {
+    fn keep_text(&self, output: Output) {
+        if let Output::Write(text) = output {
+            self.push(Message::text(text));
+        }
+    }
+}
+
+fn close_frame(closing: &Closing) -> Message {
+    let mut reason = format!("{}: {}", closing.reason.as_str(), closing.message);
+    while reason.len() > REASON_BYTES {
+        reason.pop();
+    }
+    let code = CloseCode::from(closing.reason.code());
+    Message::Close(Some(CloseFrame { code, reason: reason.into() }))
+}
+
+/// Returns what the peer did wrong; `None` means that it is just gone.
+fn fault_of(error: &Error, allowance: &Allowance) -> Option<Closing> {
+    if let Some(reason) = allowance.verdict() {
+        return Some(Closing::new(reason, "the message is over the limit"));
+    }
+    let reason = match error {
+        Error::Capacity(CapacityError::MessageTooLong { .. }) => CloseReason::TooLarge,
+        Error::Capacity(_) | Error::Protocol(_) if is_gone(error) => return None,
+        Error::Capacity(_) | Error::Protocol(_) => CloseReason::BadFrame,
+        Error::Utf8(_) => CloseReason::BadText,
+        _ => return None,
+    };
+    Some(Closing::new(reason, error.to_string()))
+}
+
+fn is_gone(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Protocol(
+            ProtocolError::ResetWithoutClosingHandshake | ProtocolError::ReceivedAfterClosing
+        )
+    )
+}

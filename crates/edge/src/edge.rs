@@ -1,0 +1,157 @@
+//! The parts of the edge together: what they share, how they start, how they end.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use arc_swap::ArcSwap;
+use axum::{Router, routing::any};
+use guard::Tokens;
+use hub::Hub;
+use prometheus_client::registry::Registry;
+use tokio::{net::TcpListener, time::Instant};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{admin, browser_ws, config::Config, gate, listener, metrics::Metrics, status};
+
+/// The edge: shared by every connection.
+pub struct Edge {
+    /// The middle of the house.
+    pub hub: Hub,
+    /// The settings, as they are now.
+    pub config: ArcSwap<Config>,
+    /// The known tokens, as they are now.
+    pub tokens: ArcSwap<Tokens>,
+    /// What the edge counts.
+    pub metrics: Metrics,
+    /// All counters, for `/metrics`.
+    pub registry: Registry,
+    /// Every task of the edge; joined at the end.
+    pub tasks: TaskTracker,
+    /// Ends accepting and idle connections.
+    pub stop: CancellationToken,
+    /// When it started.
+    pub started: Instant,
+    /// Which program this is, for `/info`.
+    pub version: &'static str,
+    /// Keeps a flood of refusals from becoming a flood of log lines.
+    pub refusal_log: Throttle,
+    draining: AtomicBool,
+    port: AtomicU16,
+}
+
+impl Edge {
+    /// Puts the parts together; nothing listens yet.
+    pub fn new(hub: Hub, config: Config, tokens: Tokens, version: &'static str) -> Arc<Self> {
+        let metrics = Metrics::default();
+        let mut registry = Registry::with_prefix("tabwire");
+        hub.metrics().register(&mut registry);
+        metrics.register(&mut registry);
+        Arc::new(Self {
+            hub,
+            port: AtomicU16::new(config.port),
+            config: ArcSwap::from_pointee(config),
+            tokens: ArcSwap::from_pointee(tokens),
+            metrics,
+            registry,
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            started: Instant::now(),
+            version,
+            refusal_log: Throttle::default(),
+            draining: AtomicBool::new(false),
+        })
+    }
+
+    /// Builds all routes, each behind the gates.
+    pub fn router(self: &Arc<Self>) -> Router {
+        Router::new()
+            .route("/", any(browser_ws::upgrade))
+            .route("/session/{*instance}", any(browser_ws::upgrade))
+            .merge(status::routes())
+            .nest("/api", admin::routes())
+            .fallback(status::not_found)
+            .method_not_allowed_fallback(status::wrong_method)
+            .layer(axum::middleware::from_fn_with_state(self.clone(), gate::guard))
+            .with_state(self.clone())
+    }
+
+    /// Serves on open sockets until [`Edge::drain`].
+    pub fn serve(self: &Arc<Self>, listeners: Vec<TcpListener>) {
+        let port = listeners.first().and_then(|listener| listener.local_addr().ok());
+        if let Some(bound) = port {
+            self.port.store(bound.port(), Ordering::Relaxed);
+        }
+        let router = self.router();
+        for listener in listeners {
+            let accept = listener::accept(self.clone(), router.clone(), listener);
+            self.tasks.spawn(accept);
+        }
+    }
+
+    /// Returns the port that is listened on.
+    pub fn port(&self) -> u16 {
+        self.port.load(Ordering::Relaxed)
+    }
+
+    /// Returns the names under which the hub is reached, with the port, in lower case.
+    pub fn hosts(&self) -> gate::host::Hosts {
+        let config = self.config.load();
+        let port = self.port();
+        let mut hosts =
+            vec![format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
+        for address in config.bind.iter().filter(|address| !address.is_unspecified()) {
+            hosts.push(std::net::SocketAddr::new(*address, port).to_string());
+        }
+        hosts.extend(config.allow_host.iter().map(|host| host.to_ascii_lowercase()));
+        hosts
+    }
+
+    /// Returns whether the hub is about to stop.
+    pub fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Relaxed)
+    }
+
+    /// Stops: no new connections, calls under way get their time, browsers are told.
+    pub async fn drain(&self) {
+        self.draining.store(true, Ordering::Relaxed);
+        let patience = self.config.load().drain_timeout;
+        let deadline = Instant::now() + patience;
+        // Calls end by themselves; there is nothing to be notified by, so look now and then.
+        while self.hub.metrics().in_flight.get() > 0 && Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        self.stop.cancel();
+        self.hub.close_all();
+        self.tasks.close();
+        let grace = deadline.max(Instant::now() + Duration::from_secs(3));
+        if tokio::time::timeout_at(grace, self.tasks.wait()).await.is_err() {
+            tracing::warn!(tasks = self.tasks.len(), "connections did not end in time");
+        }
+    }
+}
+
+/// Lets a few through per second.
+#[derive(Default)]
+pub struct Throttle {
+    second: AtomicU64,
+    count: AtomicU32,
+}
+
+impl Throttle {
+    const PER_SECOND: u32 = 5;
+
+    /// Returns whether this one may pass.
+    pub fn allows(&self) -> bool {
+        let now = std::time::SystemTime::now();
+        let second = now.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        if self.second.swap(second, Ordering::Relaxed) != second {
+            self.count.store(0, Ordering::Relaxed);
+        }
+        self.count.fetch_add(1, Ordering::Relaxed) < Self::PER_SECOND
+    }
+}

@@ -1,0 +1,196 @@
+//! The gates that every request passes, in this order, before any effect.
+//!
+//! - [`host`]: the request is addressed to us, and not to a name that was rebound to us;
+//! - [`origin`]: a web page that asks is one that may;
+//! - [`credentials`]: a client that must show a token shows a known one.
+//!
+//! What passed is left in the request's extensions as a [`Pass`]. Limits on size and time are
+//! kept where the bytes are: in the listener and on the socket.
+
+pub mod credentials;
+pub mod host;
+pub mod origin;
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, Response},
+    middleware::Next,
+};
+use guard::Principal;
+use model::{Code, Fault};
+
+pub use origin::Grant;
+
+use crate::{Edge, reply};
+
+/// What a request is about, as far as the gates care.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Area {
+    /// Browsers and apps.
+    Socket,
+    /// Clients and operators: what can act.
+    Control,
+    /// Everything else.
+    Open,
+}
+
+impl Area {
+    /// Returns the area of a path.
+    pub fn of(path: &str) -> Self {
+        let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
+        match first {
+            "" | "session" => Self::Socket,
+            "api" | "mcp" => Self::Control,
+            _ => Self::Open,
+        }
+    }
+}
+
+/// Both ends of the connection that a request came on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ends {
+    /// Who asks.
+    pub peer: IpAddr,
+    /// Which of our addresses was asked.
+    pub local: IpAddr,
+}
+
+impl Ends {
+    /// Returns whether the peer is on this machine.
+    pub fn is_same_machine(&self) -> bool {
+        self.peer.is_loopback() || self.peer == self.local
+    }
+}
+
+/// What the gates found out about a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pass {
+    /// Whom its credentials prove.
+    pub principal: Principal,
+    /// The web origin, where a page asks.
+    pub origin: Option<String>,
+    /// What that origin may be.
+    pub grant: Grant,
+}
+
+/// Which gate said no, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// For counting.
+    pub gate: &'static str,
+    /// For reading.
+    pub fault: Fault,
+}
+
+impl Refused {
+    fn new(gate: &'static str, fault: Fault) -> Self {
+        Self { gate, fault }
+    }
+}
+
+/// Lets a request through, or answers for it.
+pub async fn guard(
+    State(edge): State<Arc<Edge>>,
+    mut request: Request,
+    next: Next,
+) -> Response<Body> {
+    match judge(&edge, &request) {
+        Ok(pass) => {
+            request.extensions_mut().insert(pass);
+            next.run(request).await
+        }
+        Err(refused) => {
+            edge.metrics.refused(refused.gate);
+            if edge.refusal_log.allows() {
+                tracing::warn!(
+                    gate = refused.gate,
+                    path = request.uri().path(),
+                    reason = %refused.fault,
+                    "request refused"
+                );
+            }
+            reply::fault(&refused.fault)
+        }
+    }
+}
+
+/// Passes a request through all gates.
+pub fn judge(edge: &Edge, request: &Request) -> Result<Pass, Refused> {
+    let config = edge.config.load();
+    let area = Area::of(request.uri().path());
+    let hosts = edge.hosts();
+    host::check(&hosts, request)?;
+    let (origin, grant) = origin::check(&config, &hosts, area, request.headers())?;
+    let ends = request.extensions().get::<Ends>().copied().ok_or_else(|| {
+        Refused::new("peer", Fault::new(Code::Internal, "the peer's address is not known"))
+    })?;
+    let remote = area == Area::Socket && !ends.is_same_machine();
+    if remote && !config.remote_browsers {
+        let fault = Fault::new(Code::Refused, "browsers and apps connect from this machine only")
+            .hint("start the hub with --remote-browsers to allow others");
+        return Err(Refused::new("peer", fault));
+    }
+    let needed = match area {
+        // A web page cannot send a token with a socket; on this machine its origin is the gate.
+        Area::Socket => remote,
+        Area::Control | Area::Open => config.needs_token(),
+    };
+    let principal = credentials::check(&edge.tokens.load(), needed, request.headers())?;
+    Ok(Pass { principal, origin, grant })
+}
+
+/// Returns a header that may stand once at most.
+fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a str>, Refused> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next();
+    if values.next().is_some() {
+        let fault = Fault::new(Code::InvalidArgument, format!("the header {name} stands twice"));
+        return Err(Refused::new("header", fault));
+    }
+    first
+        .map(|value| {
+            value.to_str().map_err(|_| {
+                let message = format!("the header {name} is not plain text");
+                Refused::new("header", Fault::new(Code::InvalidArgument, message))
+            })
+        })
+        .transpose()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_go_by_the_first_part_of_the_path() {
+        for (path, area) in [
+            ("/", Area::Socket),
+            ("/session/x", Area::Socket),
+            ("//session/x", Area::Socket),
+            ("/api", Area::Control),
+            ("/api/call", Area::Control),
+            ("//api/call", Area::Control),
+            ("/mcp", Area::Control),
+            ("/mcp/x", Area::Control),
+            ("/health", Area::Open),
+            ("/apix", Area::Open),
+        ] {
+            assert_eq!(Area::of(path), area, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_same_machine_is_loopback_or_our_own_address() {
+        let ends = |peer: &str, local: &str| Ends {
+            peer: peer.parse().unwrap(),
+            local: local.parse().unwrap(),
+        };
+        assert!(ends("127.0.0.1", "127.0.0.1").is_same_machine());
+        assert!(ends("::1", "::1").is_same_machine());
+        assert!(ends("192.0.2.7", "192.0.2.7").is_same_machine());
+        assert!(!ends("192.0.2.8", "192.0.2.7").is_same_machine());
+    }
+}

@@ -1,0 +1,78 @@
+//! First gate: the request is addressed to us.
+//!
+//! A page that had its own name rebound to a loopback address sends that name; ours are few and
+//! known. A request in absolute form must name us there too.
+
+use axum::{extract::Request, http::header};
+use model::{Code, Fault};
+
+use super::{Refused, single};
+
+/// The names under which the hub is reached, with the port, in lower case.
+pub type Hosts = Vec<String>;
+
+/// Refuses a request that is addressed to somebody else, or to nobody.
+pub fn check(hosts: &Hosts, request: &Request) -> Result<(), Refused> {
+    let Some(host) = single(request.headers(), &header::HOST)? else {
+        return Err(refused("the request has no Host header"));
+    };
+    let known = |name: &str| hosts.iter().any(|host| host.eq_ignore_ascii_case(name));
+    if !known(host) {
+        return Err(refused("the request is addressed to another host"));
+    }
+    match request.uri().authority() {
+        Some(authority) if !known(authority.as_str()) => {
+            Err(refused("the request is addressed to another host"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn refused(message: &str) -> Refused {
+    let hint = "use 127.0.0.1 or localhost with the hub's port, or name the host with --allow-host";
+    Refused::new("host", Fault::new(Code::Refused, message).hint(hint))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+
+    use super::*;
+
+    #[track_caller]
+    fn check_host(uri: &str, hosts: &[&str], expected: Result<(), Code>) {
+        let mut request = Request::builder().uri(uri);
+        for host in hosts {
+            request = request.header("host", *host);
+        }
+        let ours = vec!["127.0.0.1:8765".to_owned(), "localhost:8765".to_owned()];
+        let found = check(&ours, &request.body(Body::empty()).unwrap());
+        assert_eq!(found.map_err(|refused| refused.fault.code), expected, "{uri} {hosts:?}");
+    }
+
+    #[test]
+    fn only_our_own_names_pass() {
+        for ours in ["127.0.0.1:8765", "localhost:8765", "LOCALHOST:8765"] {
+            check_host("/health", &[ours], Ok(()));
+        }
+        for foreign in [
+            "evil.example:8765",
+            "127.0.0.1",
+            "127.0.0.1:8766",
+            "0.0.0.0:8765",
+            "localhost.evil.example:8765",
+            "localhost:8765.evil.example",
+            "",
+        ] {
+            check_host("/health", &[foreign], Err(Code::Refused));
+        }
+        check_host("/health", &[], Err(Code::Refused));
+        check_host("/health", &["localhost:8765", "localhost:8765"], Err(Code::InvalidArgument));
+    }
+
+    #[test]
+    fn the_absolute_form_must_name_us_too() {
+        check_host("http://localhost:8765/health", &["localhost:8765"], Ok(()));
+        check_host("http://evil.example/health", &["localhost:8765"], Err(Code::Refused));
+    }
+}

@@ -1,0 +1,152 @@
+//! Second gate: a web page that asks is one that may.
+//!
+//! Browsers name the page's origin and pages cannot forge it. Origins are compared whole; there
+//! are no patterns. Programs that are no browsers send none and are judged by the other gates.
+
+use axum::http::{HeaderMap, header};
+use model::{Code, Fault};
+
+use super::{Area, Refused, host::Hosts, single};
+use crate::config::Config;
+
+/// What a request's origin may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grant {
+    /// No page asks.
+    Program,
+    /// A page of ours, or another page on this machine: an app, never a browser.
+    Page,
+    /// Allowed by the operator: anything.
+    Configured,
+}
+
+impl Grant {
+    /// Returns whether the peer may introduce itself as a browser.
+    pub fn may_be_browser(self) -> bool {
+        self != Self::Page
+    }
+}
+
+/// Refuses an origin that may not ask for this.
+pub fn check(
+    config: &Config,
+    hosts: &Hosts,
+    area: Area,
+    headers: &HeaderMap,
+) -> Result<(Option<String>, Grant), Refused> {
+    let Some(origin) = single(headers, &header::ORIGIN)? else {
+        return Ok((None, Grant::Program));
+    };
+    let origin = origin.to_ascii_lowercase();
+    let same = |allowed: &String| allowed.eq_ignore_ascii_case(&origin);
+    let grant = if config.allow_origin.iter().any(same) {
+        Grant::Configured
+    } else if is_ours(&origin, hosts) || (area != Area::Control && is_loopback_page(&origin)) {
+        Grant::Page
+    } else {
+        return Err(refused(&origin));
+    };
+    Ok((Some(origin), grant))
+}
+
+/// Checks a setting: an origin is a scheme and a host, with a port where it is not the usual one.
+pub fn is_origin(text: &str) -> bool {
+    let Some((scheme, host)) = text.split_once("://") else { return false };
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+    !scheme.is_empty()
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        && !host.is_empty()
+        && host.bytes().all(plain)
+}
+
+fn is_ours(origin: &str, hosts: &Hosts) -> bool {
+    let host = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    host.is_some_and(|host| hosts.iter().any(|ours| ours == host))
+}
+
+fn is_loopback_page(origin: &str) -> bool {
+    let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    let Some(rest) = rest else { return false };
+    ["127.0.0.1", "localhost", "[::1]"].iter().any(|host| match rest.strip_prefix(host) {
+        Some("") => true,
+        Some(port) => port.strip_prefix(':').is_some_and(|port| {
+            !port.is_empty() && port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit())
+        }),
+        None => false,
+    })
+}
+
+fn refused(origin: &str) -> Refused {
+    let shown = model::json::shorten(origin, 100);
+    let hint = match is_origin(origin) {
+        true => format!("if you trust it, start the hub with --allow-origin '{shown}'"),
+        false => "serve the page from an address of its own, such as http://localhost".to_owned(),
+    };
+    let fault =
+        Fault::new(Code::Refused, format!("the origin {shown:?} may not do this")).hint(hint);
+    Refused::new("origin", fault)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judge(area: Area, origin: &str) -> Result<Grant, &'static str> {
+        let config =
+            Config { allow_origin: vec!["https://app.example".into()], ..Config::default() };
+        let hosts = vec!["127.0.0.1:8765".to_owned(), "localhost:8765".to_owned()];
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ORIGIN, origin.parse().unwrap());
+        check(&config, &hosts, area, &headers).map(|found| found.1).map_err(|found| found.gate)
+    }
+
+    #[test]
+    fn pages_on_this_machine_may_be_apps_and_nothing_more() {
+        for page in ["http://127.0.0.1:5173", "http://localhost", "https://[::1]:8443"] {
+            assert_eq!(judge(Area::Socket, page), Ok(Grant::Page), "{page}");
+            assert_eq!(judge(Area::Control, page), Err("origin"), "{page}");
+        }
+        assert!(!Grant::Page.may_be_browser());
+    }
+
+    #[test]
+    fn our_own_pages_may_control() {
+        assert_eq!(judge(Area::Control, "http://127.0.0.1:8765"), Ok(Grant::Page));
+        assert_eq!(judge(Area::Control, "http://LOCALHOST:8765"), Ok(Grant::Page));
+    }
+
+    #[test]
+    fn foreign_origins_are_refused_everywhere() {
+        for area in [Area::Socket, Area::Control, Area::Open] {
+            for foreign in [
+                "null",
+                "https://evil.example",
+                "http://localhost.evil.example",
+                "http://127.0.0.1.evil.example",
+                "http://localhost:8765.evil.example",
+                "http://localhost:",
+                "http://evil.example:8765",
+                "chrome-extension://abcdefghijklmnop",
+                "file://",
+                "http://user@localhost:8765",
+                "https://app.example.evil.example",
+                "http://app.example",
+                "",
+            ] {
+                assert_eq!(judge(area, foreign), Err("origin"), "{foreign} {area:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn configured_origins_are_exact() {
+        assert_eq!(judge(Area::Control, "https://app.example"), Ok(Grant::Configured));
+        assert_eq!(judge(Area::Socket, "https://app.example:8443"), Err("origin"));
+        for good in ["https://app.example", "chrome-extension://abc", "http://[::1]:80"] {
+            assert!(is_origin(good), "{good}");
+        }
+        for bad in ["app.example", "https://", "https://a/b", "chrome-extension://*", "*", ""] {
+            assert!(!is_origin(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! How a connecting peer says who it is and which protocol it speaks.
+//!
+//! Four ways to give the instance id: path, query, subprotocol, header. All are accepted; two
+//! that contradict each other are an error. The protocol follows from the offered subprotocols,
+//! never from the first frame.
+
+use axum::http::{HeaderMap, Uri, header};
+use dialect::{DIALECTS, DialectInfo};
+use model::{Code, Fault, InstanceId};
+
+/// The header that may carry an instance id or a client's binding.
+pub const INSTANCE_HEADER: &str = "x-mcp-instance";
+
+/// What is known of a peer before it has said anything.
+pub struct Naming {
+    /// Its instance id, where one was given.
+    pub instance: Option<InstanceId>,
+    /// The protocol it speaks.
+    pub dialect: &'static DialectInfo,
+    /// The subprotocol to confirm.
+    pub subprotocol: Option<&'static str>,
+}
+
+/// Reads who a peer is and what it speaks.
+pub fn read(uri: &Uri, headers: &HeaderMap) -> Result<Naming, Fault> {
+    let offered = offered(headers);
+    let ways = [
+        ("path", path_instance(uri)),
+        ("query", query_instance(uri)),
+        ("subprotocol", offered.iter().find_map(|name| name.strip_prefix("instance."))),
+        ("header", headers.get(INSTANCE_HEADER).and_then(|value| value.to_str().ok())),
+    ];
+    let mut found: Option<(&str, InstanceId)> = None;
+    for (way, text) in ways {
+        let Some(text) = text else { continue };
+        let instance = InstanceId::parse(text)
+            .map_err(|error| Fault::new(Code::InvalidArgument, format!("{way}: {error}")))?;
+        match &found {
+            Some((first, known)) if *known != instance => {
+                return Err(Fault::new(
+                    Code::InvalidArgument,
+                    format!("the instance id in the {first} and the one in the {way} differ"),
+                ));
+            }
+            _ => found = Some((way, instance)),
+        }
+    }
+    let speaks = |info: &&DialectInfo| info.subprotocol.is_some_and(|name| offered.contains(&name));
+    let dialect = DIALECTS.iter().find(speaks).ok_or_else(|| {
+        let known: Vec<_> = DIALECTS.iter().filter_map(|info| info.subprotocol).collect();
+        Fault::new(Code::InvalidArgument, "no protocol was offered that this hub speaks")
+            .hint(format!("offer the subprotocol {}", known.join(" or ")))
+    })?;
+    Ok(Naming {
+        instance: found.map(|(_, instance)| instance),
+        dialect,
+        subprotocol: dialect.subprotocol,
+    })
+}
+
+fn offered(headers: &HeaderMap) -> Vec<&str> {
+    headers
+        .get_all(header::SEC_WEBSOCKET_PROTOCOL)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .collect()
+}
+
+fn path_instance(uri: &Uri) -> Option<&str> {
+    uri.path().strip_prefix("/session/").filter(|rest| !rest.is_empty())
+}
+
+/// Instance ids need no percent-encoding; one that has any is refused as an id.
+fn query_instance(uri: &Uri) -> Option<&str> {
+    uri.query()?.split('&').find_map(|pair| pair.strip_prefix("instanceId="))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(uri: &str, headers: &[(&str, &str)], expected: Result<Option<&str>, &str>) {
+        let uri: Uri = uri.parse().unwrap();
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(
+                axum::http::HeaderName::from_bytes(name.as_bytes()).unwrap(),
+                value.parse().unwrap(),
+            );
+        }
+        match (read(&uri, &map), expected) {
+            (Ok(naming), Ok(expected)) => {
+                assert_eq!(naming.instance.as_ref().map(InstanceId::as_str), expected, "{uri}");
+                assert_eq!(naming.dialect.name, "native");
+            }
+            (Err(fault), Err(part)) => assert!(fault.message.contains(part), "{fault}"),
+            (found, _) => panic!("{uri} {headers:?}: {:?}", found.map(|naming| naming.instance)),
+        }
+    }
+
+    const NATIVE: (&str, &str) = ("sec-websocket-protocol", "tabwire.v1");
+
+    #[test]
+    fn all_four_ways_name_the_instance() {
+        check("/session/abc", &[NATIVE], Ok(Some("abc")));
+        check("/?instanceId=abc", &[NATIVE], Ok(Some("abc")));
+        check("/?x=1&instanceId=abc", &[NATIVE], Ok(Some("abc")));
+        check("/", &[("sec-websocket-protocol", "tabwire.v1, instance.abc")], Ok(Some("abc")));
+        check("/", &[NATIVE, ("x-mcp-instance", "abc")], Ok(Some("abc")));
+        check("/", &[NATIVE], Ok(None));
+        let all =
+            [("sec-websocket-protocol", "instance.abc,tabwire.v1"), ("x-mcp-instance", "abc")];
+        check("/session/abc?instanceId=abc", &all, Ok(Some("abc")));
+    }
+
+    #[test]
+    fn contradicting_and_odd_ids_are_refused() {
+        check(
+            "/session/abc?instanceId=xyz",
+            &[NATIVE],
+            Err("path and the one in the query differ"),
+        );
+        check("/session/abc", &[NATIVE, ("x-mcp-instance", "xyz")], Err("header differ"));
+        check("/session/a%20b", &[NATIVE], Err("path:"));
+        check("/session/a/b", &[NATIVE], Err("path:"));
+        check("/?instanceId=", &[NATIVE], Err("query:"));
+    }
+
+    #[test]
+    fn an_unknown_protocol_is_refused_with_the_known_ones() {
+        check("/session/abc", &[], Err("no protocol"));
+        check("/session/abc", &[("sec-websocket-protocol", "graphql-ws")], Err("no protocol"));
+    }
+}

@@ -1,0 +1,87 @@
+//! Health, metrics, info: what operators and their programs look at.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Body,
+    extract::State,
+    http::{HeaderValue, Response, StatusCode, header},
+    routing::get,
+};
+use model::{Code, Fault};
+use serde_json::json;
+
+use crate::{Edge, reply};
+
+/// The routes of this file.
+pub fn routes() -> Router<Arc<Edge>> {
+    Router::new()
+        .route("/health", get(health))
+        .route("/metrics", get(metrics))
+        .route("/info", get(info))
+}
+
+/// `GET /health`: whether the hub works, and if not, why.
+async fn health(State(edge): State<Arc<Edge>>) -> Response<Body> {
+    let mut reasons = Vec::new();
+    let open = edge.metrics.connections.get() + edge.metrics.sockets.get();
+    let most = edge.config.load().connections_max as i64;
+    if open * 10 >= most * 9 {
+        reasons.push(format!("{open} of {most} connections are open"));
+    }
+    if edge.is_draining() {
+        reasons.push("the hub is shutting down".to_owned());
+        let body = json!({"status": "draining", "reasons": reasons});
+        return reply::json(StatusCode::SERVICE_UNAVAILABLE, &body);
+    }
+    let status = if reasons.is_empty() { "ok" } else { "degraded" };
+    reply::json(StatusCode::OK, &json!({"status": status, "reasons": reasons}))
+}
+
+/// `GET /metrics`: counters in the text format of OpenMetrics.
+async fn metrics(State(edge): State<Arc<Edge>>) -> Response<Body> {
+    let mut text = String::new();
+    if let Err(error) = prometheus_client::encoding::text::encode(&mut text, &edge.registry) {
+        return reply::fault(&Fault::new(Code::Internal, error.to_string()));
+    }
+    let mut response = Response::new(Body::from(text));
+    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
+    reply::harden(response.headers_mut());
+    response
+}
+
+/// `GET /info`: which program this is and what it speaks.
+async fn info(State(edge): State<Arc<Edge>>) -> Response<Body> {
+    let dialects: Vec<_> = dialect::DIALECTS.iter().map(|info| info.name).collect();
+    let body = json!({
+        "name": "tabwire",
+        "version": edge.version,
+        "protocols": [dialect::native::SUBPROTOCOL],
+        "dialects": dialects,
+        "port": edge.port(),
+        "uptimeMs": edge.started.elapsed().as_millis() as u64,
+        "sessions": edge.hub.metrics().sessions.get(),
+        "connected": edge.hub.metrics().connected.get(),
+    });
+    reply::json(StatusCode::OK, &body)
+}
+
+/// Answers for addresses that do not exist.
+pub async fn not_found() -> Response<Body> {
+    let fault = Fault::new(Code::NotFound, "there is nothing at this address")
+        .hint("try /health, /info, /metrics or /api/sessions");
+    reply::fault(&fault)
+}
+
+/// Answers for addresses that exist, asked in the wrong way.
+pub async fn wrong_method() -> Response<Body> {
+    let body = json!({"error": {
+        "code": "invalid_argument",
+        "retry": "never",
+        "message": "this address does not take that method",
+        "hint": "see /api/openapi.json",
+    }});
+    reply::json(StatusCode::METHOD_NOT_ALLOWED, &body)
+}

@@ -1,0 +1,196 @@
+//! The command line. Every command has `--help` with an example, and `--json` where it prints
+//! data; exit codes are 0 done, 1 failed, 2 wrong usage, 3 no hub, 4 refused.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use crate::{
+    command,
+    config::{
+        Layers,
+        table::{self, Kind},
+    },
+    failure::Failure,
+};
+
+/// Connects AI clients to live browsers and web apps: one program, one port.
+#[derive(Parser)]
+#[command(name = "tabwire", version, arg_required_else_help = true, propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs the hub in the foreground.
+    #[command(after_help = "Example:\n  tabwire serve --port 8765 --log-level debug\n\n\
+        Every flag is also a key of the TOML file and a TABWIRE_ variable; see docs/config.md.")]
+    Serve(Serve),
+    /// Lists the sessions, or shows one of them with its state.
+    #[command(after_help = "Examples:\n  tabwire sessions\n  tabwire sessions viewer --json")]
+    Sessions(Sessions),
+    /// Calls a tool of a connected app, as an AI client would.
+    #[command(after_help = "Examples:\n  tabwire call change_color '{\"color\":\"#cc0000\"}'\n  \
+        tabwire call search '{\"text\":\"tea\"}' --session shop --timeout 5s\n  \
+        echo '{\"color\":\"red\"}' | tabwire call change_color -")]
+    Call(Call),
+    /// Shows what happens in the sessions, as it happens.
+    #[command(after_help = "Examples:\n  tabwire tail\n  tabwire tail --session viewer --json")]
+    Tail(Tail),
+    /// Prints the version.
+    #[command(after_help = "Example:\n  tabwire version --json")]
+    Version(Version),
+    /// Prints a script that completes commands and flags.
+    #[command(
+        after_help = "Example:\n  tabwire completions bash > ~/.local/share/bash-completion/completions/tabwire"
+    )]
+    Completions {
+        /// For which shell.
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Args)]
+pub struct Serve {
+    /// The file with settings [default: config.toml in the user's configuration folder].
+    #[arg(long, env = "TABWIRE_CONFIG", value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Prints the settings that would count, and exits.
+    #[arg(long)]
+    pub print_config: bool,
+}
+
+/// How a command finds the hub.
+#[derive(Args, Clone)]
+pub struct Target {
+    /// The hub's port.
+    #[arg(long, env = "TABWIRE_PORT", default_value_t = 8765, value_name = "PORT")]
+    pub port: u16,
+    /// The folder of the hub's data; its token file is used where the hub wants a token.
+    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// The token file; its first token is shown to the hub.
+    #[arg(long, env = "TABWIRE_TOKEN_FILE", value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Prints JSON for programs.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Sessions {
+    /// One session: its name, its id, or the beginning of its id.
+    pub session: Option<String>,
+    /// Asks the page for its state instead of showing the cached one.
+    #[arg(long, requires = "session")]
+    pub refresh: bool,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Args)]
+pub struct Call {
+    /// Which tool.
+    pub tool: String,
+    /// Its arguments as a JSON object; `-` reads them from standard input.
+    #[arg(default_value = "{}", value_name = "JSON")]
+    pub args: String,
+    /// To which session: name, id, or the beginning of the id.
+    #[arg(long, short)]
+    pub session: Option<String>,
+    /// In which tab, for tools of pages.
+    #[arg(long)]
+    pub tab: Option<u64>,
+    /// How long it may take, such as 5s.
+    #[arg(long, value_parser = humantime::parse_duration)]
+    pub timeout: Option<std::time::Duration>,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Args)]
+pub struct Tail {
+    /// Only this session.
+    #[arg(long, short)]
+    pub session: Option<String>,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Args)]
+pub struct Version {
+    /// Prints JSON for programs.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Settings that short help shows; `--help` shows all.
+const USUAL: &[&str] =
+    &["port", "bind", "data", "token_file", "require_token", "allow_origin", "log_level"];
+
+/// Reads the command line and does what it says.
+pub fn run() -> Result<(), Failure> {
+    let matches = command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    match cli.command {
+        Command::Serve(serve) => {
+            let flags = flags(matches.subcommand_matches("serve"));
+            command::serve::run(&Layers::new(serve.config, flags), serve.print_config)
+        }
+        Command::Sessions(sessions) => command::sessions::run(&sessions),
+        Command::Call(call) => command::call::run(&call),
+        Command::Tail(tail) => command::tail::run(&tail),
+        Command::Version(version) => command::version::run(version.json),
+        Command::Completions { shell } => {
+            clap_complete::generate(shell, &mut command(), "tabwire", &mut std::io::stdout());
+            Ok(())
+        }
+    }
+}
+
+/// The whole command line, with a flag for every setting.
+fn command() -> clap::Command {
+    Cli::command().mut_subcommand("serve", |serve| serve.args(table::settings().iter().map(flag)))
+}
+
+fn flag(setting: &table::Setting) -> Arg {
+    let help = format!("{} [env: {}]", setting.doc, setting.variable());
+    let argument = Arg::new(setting.name.clone())
+        .long(setting.flag())
+        .help(help)
+        .hide_short_help(!USUAL.contains(&setting.name.as_str()));
+    match setting.kind {
+        Kind::Switch => argument.num_args(0..=1).require_equals(true).default_missing_value("true"),
+        Kind::List => argument.action(ArgAction::Append).value_name("VALUE"),
+        Kind::Number => argument.value_name("NUMBER"),
+        Kind::Text => argument.value_name("VALUE"),
+    }
+}
+
+fn flags(matches: Option<&ArgMatches>) -> BTreeMap<String, Vec<String>> {
+    let mut flags = BTreeMap::new();
+    for setting in table::settings() {
+        let given = matches.and_then(|matches| matches.get_many::<String>(&setting.name));
+        if let Some(values) = given {
+            flags.insert(setting.name, values.cloned().collect());
+        }
+    }
+    flags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound_and_every_command_has_an_example() {
+        let command = command();
+        command.clone().debug_assert();
+        for sub in command.get_subcommands() {
+            let help = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("tabwire "), "{} has no example", sub.get_name());
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! One file per command.
+
+pub mod call;
+pub mod serve;
+pub mod sessions;
+pub mod tail;
+pub mod version;

@@ -1,0 +1,82 @@
+//! `tabwire sessions`: who is connected, and one session in full.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use crate::{
+    api::{self, Api},
+    cli::Sessions,
+    failure::Failure,
+};
+
+pub fn run(options: &Sessions) -> Result<(), Failure> {
+    api::block_on(async {
+        let api = Api::new(&options.target)?;
+        match &options.session {
+            None => list(&api, options.target.json).await,
+            Some(name) => show(&api, name, options).await,
+        }
+    })
+}
+
+async fn list(api: &Api, as_json: bool) -> Result<(), Failure> {
+    let body = api.get("/api/sessions").await?;
+    let mut out = std::io::stdout();
+    if as_json {
+        writeln!(out, "{}", body["sessions"])?;
+        return Ok(());
+    }
+    let sessions = body["sessions"].as_array().cloned().unwrap_or_default();
+    if sessions.is_empty() {
+        writeln!(out, "no browser or app has connected yet")?;
+    }
+    for session in sessions {
+        let connected = if session["connected"] == true { "connected" } else { "away" };
+        writeln!(
+            out,
+            "{:<20} {:<16} {:<8} {:<10} {:>3} tools {:>3} tabs",
+            text(&session["name"]),
+            text(&session["id"]),
+            text(&session["kind"]),
+            connected,
+            count(&session["tools"]),
+            count(&session["tabs"]),
+        )?;
+    }
+    Ok(())
+}
+
+async fn show(api: &Api, name: &str, options: &Sessions) -> Result<(), Failure> {
+    let path = format!("/api/sessions/{}", encode(name));
+    let mut session = api.get(&path).await?;
+    let refresh = if options.refresh { "?forceRefresh=true" } else { "" };
+    // A session without a state is worth showing too.
+    session["state"] = match api.get(&format!("{path}/state{refresh}")).await {
+        Ok(state) => state,
+        Err(failure) if options.refresh => return Err(failure),
+        Err(_) => json!(null),
+    };
+    let mut out = std::io::stdout();
+    match options.target.json {
+        true => writeln!(out, "{session}")?,
+        false => writeln!(out, "{session:#}")?,
+    }
+    Ok(())
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn count(value: &Value) -> usize {
+    value.as_array().map_or(0, Vec::len)
+}
+
+/// Makes a text safe as one part of a path.
+pub fn encode(text: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-~".contains(&byte);
+    text.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
+}
