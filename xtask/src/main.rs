@@ -1,1 +1,78 @@
-fn main() {}
+//! Chores of the repository, in Rust so that they run wherever the project builds.
+//!
+//! - [`test`]: installs what the tests need and runs all of them; [`check`]: style and lint;
+//! - [`gen`]: files that are made from code, with [`typescript`];
+//! - [`demo`]: something visible, with [`chrome`] and [`pages`];
+//! - [`bench`]: numbers, as ratios, into `docs/benchmarks.md`;
+//! - [`shell`]: running other programs.
+
+mod bench;
+mod check;
+mod chrome;
+mod demo;
+mod generate;
+mod pages;
+mod shell;
+mod test;
+mod typescript;
+
+use clap::{Parser, Subcommand};
+
+/// Chores of the Tabwire repository.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Builds everything, lets `tabwire call` paint a page in a browser, and saves a picture.
+    Demo {
+        /// Leave hub and page running until Ctrl-C.
+        #[arg(long)]
+        stay: bool,
+    },
+    /// Installs what the tests need and runs all of them.
+    Test {
+        /// Leave out a part, by name: rust, web, hub or demo. Said loudly at the end.
+        #[arg(long, value_name = "PART")]
+        skip: Vec<String>,
+    },
+    /// Format, lint, types, generated files, unused dependencies.
+    Check,
+    /// Rewrites the files that are made from code.
+    Gen {
+        /// Only compares, and fails when a file is not what it should be.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Measures beside the floor in the same run and writes docs/benchmarks.md.
+    Bench {
+        /// How many idle connections; needs as many open files here and in the hub.
+        #[arg(long, default_value_t = 10_000)]
+        connections: usize,
+        /// Prints only, and leaves docs/benchmarks.md alone.
+        #[arg(long)]
+        dry_run: bool,
+    },
+    /// The measuring half of `bench`, built for speed.
+    #[command(hide = true)]
+    BenchRun(bench::Options),
+    /// The floor of `bench`: servers that do nothing but answer.
+    #[command(hide = true)]
+    BenchFloor,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Cli::parse().chore {
+        Chore::Demo { stay } => demo::run(stay),
+        Chore::Test { skip } => test::run(&skip),
+        Chore::Check => check::run(),
+        Chore::Gen { check } => generate::run(check),
+        Chore::Bench { connections, dry_run } => bench::start(connections, dry_run),
+        Chore::BenchRun(options) => bench::run(&options),
+        Chore::BenchFloor => bench::floor::run(),
+    }
+}

@@ -233,3 +233,30 @@ fn header_text(headers: &HeaderMap, name: &str) -> Result<Option<String>, Fault>
         _ => Err(Fault::new(Code::InvalidArgument, format!("the header {name} must be one text"))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every route of this file, as it stands in its source.
+    fn routes_in_source() -> Vec<String> {
+        let source = include_str!("admin.rs");
+        let (_, body) = source.split_once("pub fn routes()").unwrap();
+        let (body, _) = body.split_once("\n}").unwrap();
+        body.split(".route(")
+            .skip(1)
+            .map(|rest| format!("/api{}", rest.split('"').nth(1).unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn the_description_has_every_route_and_no_other() {
+        let description: serde_json::Value = serde_json::from_str(OPENAPI).unwrap();
+        let mut described: Vec<_> =
+            description["paths"].as_object().unwrap().keys().cloned().collect();
+        let mut routes = routes_in_source();
+        described.sort();
+        routes.sort();
+        assert_eq!(routes, described);
+    }
+}

@@ -79,15 +79,17 @@ pub async fn run<Io>(
         own_ready: Notify::new(),
         own_taken: Notify::new(),
     };
-    let opened = open(edge, config, &shared, &mut reading, &mut writing);
-    let end = match opened.await {
+    // Boxed, like all that is not the idle conversation: a task is as large as its largest
+    // phase, and ten thousand of them wait.
+    let opened = Box::pin(open(edge, config, &shared, &mut reading, &mut writing)).await;
+    let end = match opened {
         Err(end) => end,
         Ok(hello) => match judge(&hello, instance.as_ref(), grant) {
             Err(closing) => End::Close(closing),
             Ok(()) => {
                 let introduction = Introduction { hello, dialect: dialect_name, origin };
                 let (outbox, outgoing) = edge.hub.outbox();
-                match edge.hub.attach(introduction, outbox).await {
+                match Box::pin(edge.hub.attach(introduction, outbox)).await {
                     Err(closing) => End::Close(closing),
                     Ok(attachment) => {
                         allowance.raise(config.message_bytes);
@@ -98,7 +100,7 @@ pub async fn run<Io>(
             }
         },
     };
-    ending::finish(edge, &shared, &allowance, reading, writing, end).await;
+    Box::pin(ending::finish(edge, &shared, &allowance, reading, writing, end)).await;
 }
 
 /// Waits for the introduction.
@@ -214,9 +216,10 @@ where
             message = reading.next() => {
                 heard = Instant::now();
                 asked = false;
-                if let Err(end) = take_in(shared, message, attachment).await {
+                if let Err(end) = take_in(shared, message, attachment) {
                     return end;
                 }
+                shared.wait_for_room().await;
             }
             () = &mut timer => {
                 let patience =
@@ -241,7 +244,7 @@ where
 }
 
 /// Passes one message to the machine, and its meaning to the session.
-async fn take_in(
+fn take_in(
     shared: &Shared,
     message: Option<Result<Message, tokio_tungstenite::tungstenite::Error>>,
     attachment: &Attachment,
@@ -249,8 +252,8 @@ async fn take_in(
     for output in receive(shared, message)? {
         match output {
             Output::Deliver(message) => attachment.receive(message).map_err(End::Close)?,
-            Output::Write(text) => shared.write(Message::text(text)).await,
-            Output::Ping => shared.write(Message::Ping(Default::default())).await,
+            Output::Write(text) => shared.push(Message::text(text)),
+            Output::Ping => shared.push(Message::Ping(Default::default())),
             Output::Close(closing) => return Err(End::Announced(closing)),
         }
     }
@@ -318,32 +321,38 @@ async fn write_all<Io>(
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    for message in shared.take_own() {
-        writing.feed(message).await.map_err(End::Broken)?;
+    let (frames, closing) = shared.encode(messages);
+    for frame in frames {
+        writing.feed(frame).await.map_err(End::Broken)?;
     }
-    for message in messages {
-        let outputs = shared.dialect.lock().send(message);
-        for output in outputs {
-            match output {
-                Output::Write(text) => writing.feed(Message::text(text)).await,
-                Output::Ping => writing.feed(Message::Ping(Default::default())).await,
-                Output::Close(closing) => return Err(End::Announced(closing)),
-                // A machine that answers for its peer: there is nobody here to give it to.
-                Output::Deliver(_) => Ok(()),
-            }
-            .map_err(End::Broken)?;
-        }
+    if let Some(closing) = closing {
+        return Err(End::Announced(closing));
     }
     writing.flush().await.map_err(End::Broken)
 }
 
 impl Shared {
-    /// Queues a frame of the machine's own; waits while too many are unwritten.
-    async fn write(&self, message: Message) {
+    /// Turns messages into frames, the machine's own first, up to where it wants to close.
+    fn encode(&self, messages: VecDeque<ToBrowser>) -> (VecDeque<Message>, Option<Closing>) {
+        let mut frames = self.take_own();
+        let mut dialect = self.dialect.lock();
+        for output in messages.into_iter().flat_map(|message| dialect.send(message)) {
+            match output {
+                Output::Write(text) => frames.push_back(Message::text(text)),
+                Output::Ping => frames.push_back(Message::Ping(Default::default())),
+                Output::Close(closing) => return (frames, Some(closing)),
+                // A machine that answers for its peer: there is nobody here to give it to.
+                Output::Deliver(_) => {}
+            }
+        }
+        (frames, None)
+    }
+
+    /// Waits while too many frames of the machine's own are unwritten.
+    async fn wait_for_room(&self) {
         while self.own.lock().len() >= OWN_FRAMES {
             self.own_taken.notified().await;
         }
-        self.push(message);
     }
 
     fn push(&self, message: Message) {

@@ -42,6 +42,9 @@ enum Command {
     /// Prints the version.
     #[command(after_help = "Example:\n  tabwire version --json")]
     Version(Version),
+    /// Prints `docs/config.md`, for `cargo xtask gen`.
+    #[command(hide = true, after_help = "Example:\n  tabwire config-doc > docs/config.md")]
+    ConfigDoc,
     /// Prints a script that completes commands and flags.
     #[command(
         after_help = "Example:\n  tabwire completions bash > ~/.local/share/bash-completion/completions/tabwire"
@@ -143,6 +146,7 @@ pub fn run() -> Result<(), Failure> {
         Command::Call(call) => command::call::run(&call),
         Command::Tail(tail) => command::tail::run(&tail),
         Command::Version(version) => command::version::run(version.json),
+        Command::ConfigDoc => command::config_doc::run(),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut command(), "tabwire", &mut std::io::stdout());
             Ok(())

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod call;
+pub mod config_doc;
 pub mod serve;
 pub mod sessions;
 pub mod tail;

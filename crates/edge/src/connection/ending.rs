@@ -85,7 +85,8 @@ pub async fn finish<Io>(
         // Frames that nobody understands any more: closing on unread bytes would reset the
         // connection, and the peer might never see why.
         if let Ok(mut socket) = reading.reunite(writing) {
-            let mut waste = [0; 4096];
+            // On the heap: an array would be part of every connection's task all its life.
+            let mut waste = vec![0; 4096];
             while socket.get_mut().read(&mut waste).await.is_ok_and(|count| count > 0) {}
         }
     })

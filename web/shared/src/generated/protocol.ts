@@ -1,0 +1,613 @@
+/**
+ * The messages of `tabwire.v1`, generated from `crates/dialect/src/native/wire.rs`.
+ *
+ * Do not edit: `cargo xtask gen` writes this file. Types for both directions, and for each a
+ * table that `check.ts` reads: `?` marks what may be absent, `[]` a list, `any` an opaque
+ * payload. What the messages mean stands in `docs/protocol.md`.
+ */
+
+/** Everything up to here has been received and kept. */
+export interface Ack {
+  /** Up to where. */
+  position: Position;
+}
+
+/** The sender ends the connection; the close frame follows. */
+export interface Bye {
+  /** Why, for branching. */
+  code: string;
+  /** Whether connecting again makes sense. */
+  retry: boolean;
+  /** Why, for reading. */
+  message?: string;
+}
+
+/** An error, as the executor tells it. */
+export interface CallError {
+  /** For branching, such as `ELEMENT_NOT_FOUND`. */
+  code: string;
+  /** For reading. */
+  message: string;
+}
+
+/** What became of a call? */
+export interface CallQuery {
+  /** Which call. */
+  callId: string;
+}
+
+/**
+ * What an executor knows of a call.
+ *
+ * - `unknown`: Never received, or forgotten.
+ * - `running`: Still at it.
+ * - `ended`: Finished; `result` or `error` is the end.
+ */
+export type CallState = 'unknown' | 'running' | 'ended';
+
+/** The answer to `callQuery`. */
+export interface CallStatus {
+  /** Which call. */
+  callId: string;
+  /** What is known. */
+  state: CallState;
+  /** The error, when it ended badly. */
+  error?: CallError;
+  /** The result, when it ended well. */
+  result?: unknown;
+}
+
+/** Run a tool or command. */
+export interface CallTool {
+  /** The hub's id; the executor never runs the same id twice. */
+  callId: string;
+  /** Whose tool. */
+  target: Target;
+  /** Which tool. */
+  toolName: string;
+  /** Its arguments. */
+  args: unknown;
+  /** Remaining time; a call without any left is refused. */
+  deadlineMs: number;
+  /** In which tab; absent for apps. */
+  tabId?: number;
+}
+
+/** Stop a call. */
+export interface Cancel {
+  /** Which call. */
+  callId: string;
+}
+
+/** Close a tab; ends with `toolResult`. */
+export interface CloseTab {
+  /** The hub's id for this call. */
+  callId: string;
+  /** Which tab. */
+  tabId: number;
+  /** Remaining time. */
+  deadlineMs: number;
+}
+
+/**
+ * List the tools of the page in a tab; ends with `toolsDiscovered`, or with `toolResult`
+ * and an error.
+ */
+export interface DiscoverTools {
+  /** The hub's id for this call. */
+  callId: string;
+  /** Remaining time. */
+  deadlineMs: number;
+  /** Which tab; absent: the app's own. */
+  tabId?: number;
+}
+
+/** Something happened. Numbered. */
+export interface Event {
+  /** The sender's number. */
+  sequence: number;
+  /** Such as `console`, `dialog`, `toolActivity`. */
+  name: string;
+  /** Anything. */
+  data?: unknown;
+  /** How bad it is. */
+  level?: Level;
+}
+
+/** Bring a tab to the front; ends with `toolResult`. */
+export interface FocusTab {
+  /** The hub's id for this call. */
+  callId: string;
+  /** Which tab. */
+  tabId: number;
+  /** Remaining time. */
+  deadlineMs: number;
+}
+
+/** The introduction, always the first message. */
+export interface Hello {
+  /** Its own name for itself. */
+  instanceId: string;
+  /** What it is. */
+  kind: Kind;
+  /** The log in which it numbers what it sends. */
+  epoch: string;
+  /** What it can do beyond the minimum. */
+  capabilities?: string[];
+  /** What people call it. */
+  name?: string;
+  /** How far it has seen the hub's log. */
+  position?: Position;
+  /** From the last `welcome`; valid once. */
+  resumeToken?: string;
+  /** Its version, for display. */
+  version?: string;
+}
+
+/**
+ * What kind of peer this is.
+ *
+ * - `browser`: Has tabs.
+ * - `app`: One page with state and tools of its own.
+ */
+export type Kind = 'browser' | 'app';
+
+/**
+ * How bad an event is.
+ *
+ * - `info`: Worth knowing.
+ * - `warning`: Something is odd.
+ * - `error`: Something failed.
+ */
+export type Level = 'info' | 'warning' | 'error';
+
+/** Open a tab; ends with `toolResult`. */
+export interface OpenTab {
+  /** The hub's id for this call. */
+  callId: string;
+  /** Where to. */
+  url: string;
+  /** Whether to bring it to the front. */
+  focus: boolean;
+  /** Remaining time. */
+  deadlineMs: number;
+}
+
+/** Are you there? */
+export type Ping = object;
+
+/** Yes. */
+export type Pong = object;
+
+/** A place in a log: everything up to `sequence` has been seen. */
+export interface Position {
+  /** Which log. */
+  epoch: string;
+  /** How far; 0 is before the first message. */
+  sequence: number;
+}
+
+/**
+ * Why a log cannot continue from a position.
+ *
+ * - `gap`: Messages in between were dropped because there were too many.
+ * - `expired`: Messages in between were dropped because they were too old.
+ * - `epoch_changed`: The position is in another log.
+ * - `future_sequence`: The position is beyond the newest message.
+ */
+export type RefusedResume = 'gap' | 'expired' | 'epoch_changed' | 'future_sequence';
+
+/** A page of what was missed. */
+export interface ReplayPage {
+  /** The sender's log. */
+  epoch: string;
+  /** This page, with all before it, reaches up to this number. */
+  upto: number;
+  /** Whether the log continues from the position that was asked for. */
+  recovered: boolean;
+  /** Numbered messages, oldest first. */
+  messages: unknown[];
+  /** There are further pages. */
+  more: boolean;
+  /** A selection or another order: it does not move the receiver's position. */
+  partial?: boolean;
+  /** Why it does not; then there are no messages and a full sync is due. */
+  reason?: RefusedResume;
+}
+
+/** Send again what follows a position. */
+export interface ReplayRequest {
+  /** The last place that was seen. */
+  from: Position;
+  /** Errors before the rest. */
+  errorsFirst?: boolean;
+  /** Only these message types or event names. */
+  types?: string[];
+}
+
+/** Tell the current state. */
+export interface RequestState {
+  /** Correlates the answer. */
+  requestId: string;
+  /** Look, do not answer from a cache. */
+  forceRefresh: boolean;
+}
+
+/** The state could not be told. */
+export interface StateError {
+  /** Which request. */
+  requestId: string;
+  /** Why. */
+  error: string;
+}
+
+/** The state that was asked for. */
+export interface StateResponse {
+  /** Which request. */
+  requestId: string;
+  /** All of it. */
+  state: unknown;
+  /** The page's life that counts the versions. */
+  stateEpoch?: string;
+  /** Its version. */
+  version?: number;
+}
+
+/** A new state: `state` or `patch`. Numbered. */
+export interface StateUpdate {
+  /** The sender's number. */
+  sequence: number;
+  /** The page's life that counts the versions. */
+  stateEpoch: string;
+  /** Grows by one with each update. */
+  version: number;
+  /** A JSON Patch (RFC 6902) against the version before. */
+  patch?: unknown;
+  /** All of it. */
+  state?: unknown;
+}
+
+/** One tab of a browser. */
+export interface Tab {
+  /** The browser's number for it. */
+  id: number;
+  /** Whether it is in front. */
+  active?: boolean;
+  /** May be empty while loading. */
+  title?: string;
+  /** May be empty while loading. */
+  url?: string;
+}
+
+/** A tab is gone. Numbered. */
+export interface TabClosed {
+  /** The sender's number. */
+  sequence: number;
+  /** Which tab. */
+  tabId: number;
+}
+
+/** A tab exists now. Numbered. */
+export interface TabCreated {
+  /** The sender's number. */
+  sequence: number;
+  /** The tab. */
+  tab: Tab;
+}
+
+/** A tab is in front now. Numbered. */
+export interface TabFocused {
+  /** The sender's number. */
+  sequence: number;
+  /** Which tab. */
+  tabId: number;
+}
+
+/** A tab changed. Numbered. */
+export interface TabUpdated {
+  /** The sender's number. */
+  sequence: number;
+  /** The tab as it is now. */
+  tab: Tab;
+}
+
+/**
+ * Whose tool is meant.
+ *
+ * - `command`: A command of the browser itself.
+ * - `app`: A tool of the connected app.
+ * - `page`: A tool that the page in a tab declares.
+ */
+export type Target = 'command' | 'app' | 'page';
+
+/** What a tool says of itself; hints only, never trusted. */
+export interface ToolAnnotations {
+  /** It changes nothing. */
+  readOnlyHint?: boolean;
+}
+
+/** How far a call is. */
+export interface ToolProgress {
+  /** Which call. */
+  callId: string;
+  /** Grows with each report. */
+  progress: number;
+  /** What is being done. */
+  message?: string;
+  /** What it grows towards. */
+  total?: number;
+}
+
+/** The end of a call: `result` or `error`. */
+export interface ToolResult {
+  /** Which call. */
+  callId: string;
+  /** What went wrong. */
+  error?: CallError;
+  /** What came out; `null` is a result too. */
+  result?: unknown;
+}
+
+/** A tool that an app or a page declares. */
+export interface ToolSpec {
+  /** 1 to 128 of letters, digits, `_ . -`. */
+  name: string;
+  /** Hints about what it does. */
+  annotations?: ToolAnnotations;
+  /** What it does. */
+  description?: string;
+  /** JSON Schema of its arguments; absent means no arguments are described. */
+  inputSchema?: unknown;
+}
+
+/** All tools of the app, or of the page in a tab, as they are now. Numbered. */
+export interface ToolsChanged {
+  /** The sender's number. */
+  sequence: number;
+  /** All of them. */
+  tools: ToolSpec[];
+  /** Absent: the app's own. */
+  tabId?: number;
+}
+
+/** The tools that were asked for. */
+export interface ToolsDiscovered {
+  /** Which call. */
+  callId: string;
+  /** All of them. */
+  tools: ToolSpec[];
+  /** Of which tab. */
+  tabId?: number;
+}
+
+/** The hub's answer to `hello`. */
+export interface Welcome {
+  /** The session it has from now on. */
+  sessionId: string;
+  /** The session's readable name. */
+  name: string;
+  /** The hub's version. */
+  serverVersion: string;
+  /** The hub asks after this much silence. */
+  heartbeatMs: number;
+  /** The hub's log for this session. */
+  epoch: string;
+  /** The newest number in it. */
+  currentSequence: number;
+  /** How far the hub has seen the peer's log; what follows must be sent again. */
+  received: Position;
+  /** Whether the log continues from `hello.position`. */
+  recovered: boolean;
+  /** The first page of what was missed, oldest first. */
+  replay: Event[];
+  /** Further pages must be asked for. */
+  more: boolean;
+  /** To be presented at the next hello. */
+  resumeToken: string;
+  /** Why it does not. */
+  reason?: RefusedResume;
+}
+
+/** What a browser or app sends. */
+export type FromBrowser =
+  | ({ type: 'hello' } & Hello)
+  | ({ type: 'toolResult' } & ToolResult)
+  | ({ type: 'toolProgress' } & ToolProgress)
+  | ({ type: 'callStatus' } & CallStatus)
+  | ({ type: 'stateResponse' } & StateResponse)
+  | ({ type: 'stateError' } & StateError)
+  | ({ type: 'stateUpdate' } & StateUpdate)
+  | ({ type: 'tabCreated' } & TabCreated)
+  | ({ type: 'tabUpdated' } & TabUpdated)
+  | ({ type: 'tabClosed' } & TabClosed)
+  | ({ type: 'tabFocused' } & TabFocused)
+  | ({ type: 'toolsChanged' } & ToolsChanged)
+  | ({ type: 'toolsDiscovered' } & ToolsDiscovered)
+  | ({ type: 'event' } & Event)
+  | ({ type: 'replayRequest' } & ReplayRequest)
+  | ({ type: 'replayPage' } & ReplayPage)
+  | ({ type: 'ping' } & Ping)
+  | ({ type: 'pong' } & Pong)
+  | ({ type: 'ack' } & Ack)
+  | ({ type: 'bye' } & Bye);
+
+/** What the hub sends. */
+export type ToBrowser =
+  | ({ type: 'welcome' } & Welcome)
+  | ({ type: 'callTool' } & CallTool)
+  | ({ type: 'cancel' } & Cancel)
+  | ({ type: 'callQuery' } & CallQuery)
+  | ({ type: 'requestState' } & RequestState)
+  | ({ type: 'openTab' } & OpenTab)
+  | ({ type: 'closeTab' } & CloseTab)
+  | ({ type: 'focusTab' } & FocusTab)
+  | ({ type: 'discoverTools' } & DiscoverTools)
+  | ({ type: 'event' } & Event)
+  | ({ type: 'replayRequest' } & ReplayRequest)
+  | ({ type: 'replayPage' } & ReplayPage)
+  | ({ type: 'ping' } & Ping)
+  | ({ type: 'pong' } & Pong)
+  | ({ type: 'ack' } & Ack)
+  | ({ type: 'bye' } & Bye);
+
+/** What `check.ts` must know of `fromBrowser`. */
+export const fromBrowserSchema = {
+  messages: {
+    hello: 'Hello',
+    toolResult: 'ToolResult',
+    toolProgress: 'ToolProgress',
+    callStatus: 'CallStatus',
+    stateResponse: 'StateResponse',
+    stateError: 'StateError',
+    stateUpdate: 'StateUpdate',
+    tabCreated: 'TabCreated',
+    tabUpdated: 'TabUpdated',
+    tabClosed: 'TabClosed',
+    tabFocused: 'TabFocused',
+    toolsChanged: 'ToolsChanged',
+    toolsDiscovered: 'ToolsDiscovered',
+    event: 'Event',
+    replayRequest: 'ReplayRequest',
+    replayPage: 'ReplayPage',
+    ping: 'Ping',
+    pong: 'Pong',
+    ack: 'Ack',
+    bye: 'Bye',
+  },
+  types: {
+    Ack: { position: 'Position' },
+    Bye: { code: 'string', retry: 'boolean', message: 'string?' },
+    CallError: { code: 'string', message: 'string' },
+    CallState: ['unknown', 'running', 'ended'],
+    CallStatus: { callId: 'string', state: 'CallState', error: 'CallError?', result: 'any?' },
+    Event: { sequence: 'unsigned', name: 'string', data: 'any?', level: 'Level?' },
+    Hello: {
+      instanceId: 'string',
+      kind: 'Kind',
+      epoch: 'string',
+      capabilities: 'string[]?',
+      name: 'string?',
+      position: 'Position?',
+      resumeToken: 'string?',
+      version: 'string?',
+    },
+    Kind: ['browser', 'app'],
+    Level: ['info', 'warning', 'error'],
+    Ping: {},
+    Pong: {},
+    Position: { epoch: 'string', sequence: 'unsigned' },
+    RefusedResume: ['gap', 'expired', 'epoch_changed', 'future_sequence'],
+    ReplayPage: {
+      epoch: 'string',
+      upto: 'unsigned',
+      recovered: 'boolean',
+      messages: 'any[]',
+      more: 'boolean',
+      partial: 'boolean?',
+      reason: 'RefusedResume?',
+    },
+    ReplayRequest: { from: 'Position', errorsFirst: 'boolean?', types: 'string[]?' },
+    StateError: { requestId: 'string', error: 'string' },
+    StateResponse: {
+      requestId: 'string',
+      state: 'any',
+      stateEpoch: 'string?',
+      version: 'unsigned?',
+    },
+    StateUpdate: {
+      sequence: 'unsigned',
+      stateEpoch: 'string',
+      version: 'unsigned',
+      patch: 'any?',
+      state: 'any?',
+    },
+    Tab: { id: 'unsigned', active: 'boolean?', title: 'string?', url: 'string?' },
+    TabClosed: { sequence: 'unsigned', tabId: 'unsigned' },
+    TabCreated: { sequence: 'unsigned', tab: 'Tab' },
+    TabFocused: { sequence: 'unsigned', tabId: 'unsigned' },
+    TabUpdated: { sequence: 'unsigned', tab: 'Tab' },
+    ToolAnnotations: { readOnlyHint: 'boolean?' },
+    ToolProgress: { callId: 'string', progress: 'number', message: 'string?', total: 'number?' },
+    ToolResult: { callId: 'string', error: 'CallError?', result: 'any?' },
+    ToolSpec: {
+      name: 'string',
+      annotations: 'ToolAnnotations?',
+      description: 'string?',
+      inputSchema: 'any?',
+    },
+    ToolsChanged: { sequence: 'unsigned', tools: 'ToolSpec[]', tabId: 'unsigned?' },
+    ToolsDiscovered: { callId: 'string', tools: 'ToolSpec[]', tabId: 'unsigned?' },
+  },
+} as const;
+
+/** What `check.ts` must know of `toBrowser`. */
+export const toBrowserSchema = {
+  messages: {
+    welcome: 'Welcome',
+    callTool: 'CallTool',
+    cancel: 'Cancel',
+    callQuery: 'CallQuery',
+    requestState: 'RequestState',
+    openTab: 'OpenTab',
+    closeTab: 'CloseTab',
+    focusTab: 'FocusTab',
+    discoverTools: 'DiscoverTools',
+    event: 'Event',
+    replayRequest: 'ReplayRequest',
+    replayPage: 'ReplayPage',
+    ping: 'Ping',
+    pong: 'Pong',
+    ack: 'Ack',
+    bye: 'Bye',
+  },
+  types: {
+    Ack: { position: 'Position' },
+    Bye: { code: 'string', retry: 'boolean', message: 'string?' },
+    CallQuery: { callId: 'string' },
+    CallTool: {
+      callId: 'string',
+      target: 'Target',
+      toolName: 'string',
+      args: 'any',
+      deadlineMs: 'unsigned',
+      tabId: 'unsigned?',
+    },
+    Cancel: { callId: 'string' },
+    CloseTab: { callId: 'string', tabId: 'unsigned', deadlineMs: 'unsigned' },
+    DiscoverTools: { callId: 'string', deadlineMs: 'unsigned', tabId: 'unsigned?' },
+    Event: { sequence: 'unsigned', name: 'string', data: 'any?', level: 'Level?' },
+    FocusTab: { callId: 'string', tabId: 'unsigned', deadlineMs: 'unsigned' },
+    Level: ['info', 'warning', 'error'],
+    OpenTab: { callId: 'string', url: 'string', focus: 'boolean', deadlineMs: 'unsigned' },
+    Ping: {},
+    Pong: {},
+    Position: { epoch: 'string', sequence: 'unsigned' },
+    RefusedResume: ['gap', 'expired', 'epoch_changed', 'future_sequence'],
+    ReplayPage: {
+      epoch: 'string',
+      upto: 'unsigned',
+      recovered: 'boolean',
+      messages: 'any[]',
+      more: 'boolean',
+      partial: 'boolean?',
+      reason: 'RefusedResume?',
+    },
+    ReplayRequest: { from: 'Position', errorsFirst: 'boolean?', types: 'string[]?' },
+    RequestState: { requestId: 'string', forceRefresh: 'boolean' },
+    Target: ['command', 'app', 'page'],
+    Welcome: {
+      sessionId: 'string',
+      name: 'string',
+      serverVersion: 'string',
+      heartbeatMs: 'unsigned',
+      epoch: 'string',
+      currentSequence: 'unsigned',
+      received: 'Position',
+      recovered: 'boolean',
+      replay: 'Event[]',
+      more: 'boolean',
+      resumeToken: 'string',
+      reason: 'RefusedResume?',
+    },
+  },
+} as const;

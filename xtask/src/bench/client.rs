@@ -1,0 +1,152 @@
+//! The load generator's connections: HTTP with keep-alive, bare WebSocket, and an app that
+//! answers at once.
+
+use anyhow::{Context, Result, bail};
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use http_body_util::{BodyExt, Full};
+use hyper::{Request, client::conn::http1::SendRequest};
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::{net::TcpStream, task::JoinSet};
+use tokio_tungstenite::{
+    WebSocketStream, client_async_with_config,
+    tungstenite::{Message, client::IntoClientRequest, protocol::WebSocketConfig},
+};
+
+/// One HTTP connection that is kept open.
+pub struct Http {
+    port: u16,
+    sender: SendRequest<Full<Bytes>>,
+    _connection: JoinSet<()>,
+}
+
+impl Http {
+    pub async fn connect(port: u16) -> Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        stream.set_nodelay(true)?;
+        let (sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        let mut driver = JoinSet::new();
+        driver.spawn(async move {
+            let _ = connection.await;
+        });
+        Ok(Self { port, sender, _connection: driver })
+    }
+
+    pub async fn get(&mut self, path: &str) -> Result<Bytes> {
+        self.ask("GET", path, Bytes::new()).await
+    }
+
+    pub async fn post(&mut self, path: &str, body: &Value) -> Result<Bytes> {
+        self.ask("POST", path, Bytes::from(body.to_string())).await
+    }
+
+    async fn ask(&mut self, method: &str, path: &str, body: Bytes) -> Result<Bytes> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", format!("127.0.0.1:{}", self.port))
+            .header("content-type", "application/json")
+            .body(Full::new(body))?;
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request).await?;
+        let status = response.status();
+        let body = response.into_body().collect().await?.to_bytes();
+        if !status.is_success() {
+            bail!("{method} {path}: {status} {}", String::from_utf8_lossy(&body));
+        }
+        Ok(body)
+    }
+}
+
+/// A bare WebSocket.
+pub struct Socket(WebSocketStream<TcpStream>);
+
+impl Socket {
+    pub async fn connect(port: u16, path: &str, subprotocol: Option<&str>) -> Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        stream.set_nodelay(true)?;
+        let mut request = format!("ws://127.0.0.1:{port}{path}").into_client_request()?;
+        if let Some(name) = subprotocol {
+            request.headers_mut().insert("sec-websocket-protocol", name.parse()?);
+        }
+        let small = WebSocketConfig::default().read_buffer_size(1024).write_buffer_size(0);
+        let (socket, _) = client_async_with_config(request, stream, Some(small)).await?;
+        Ok(Self(socket))
+    }
+
+    pub async fn send(&mut self, text: String) -> Result<()> {
+        Ok(self.0.send(Message::text(text)).await?)
+    }
+
+    pub async fn receive(&mut self) -> Result<String> {
+        loop {
+            match self.0.next().await.context("the socket ended")?? {
+                Message::Text(text) => return Ok(text.as_str().to_owned()),
+                Message::Close(frame) => bail!("closed: {frame:?}"),
+                _ => {}
+            }
+        }
+    }
+
+    pub async fn echo(&mut self, text: &str) -> Result<()> {
+        self.send(text.to_owned()).await?;
+        self.receive().await?;
+        Ok(())
+    }
+
+    /// Connects to a hub as an app and waits for the welcome.
+    pub async fn app(port: u16, instance: &str) -> Result<Self> {
+        let mut socket =
+            Self::connect(port, &format!("/session/{instance}"), Some("tabwire.v1")).await?;
+        let hello = json!({
+            "type": "hello", "instanceId": instance, "kind": "app", "name": instance,
+            "capabilities": [], "epoch": "bench",
+        });
+        socket.send(hello.to_string()).await?;
+        let welcome = socket.receive().await?;
+        if !welcome.contains("\"welcome\"") {
+            bail!("no welcome: {welcome}");
+        }
+        Ok(socket)
+    }
+}
+
+/// An app with a state and a tool that answers at once, for as long as this lives.
+pub struct App(JoinSet<Result<()>>);
+
+impl App {
+    pub async fn start(port: u16, instance: &str) -> Result<Self> {
+        let mut socket = Socket::app(port, instance).await?;
+        let tools = json!({"type": "toolsChanged", "sequence": 1, "tools": [{"name": "noop"}]});
+        socket.send(tools.to_string()).await?;
+        let state = json!({
+            "type": "stateUpdate", "sequence": 2, "stateEpoch": "p", "version": 1,
+            "state": {"colour": "#cc0000", "size": 3},
+        });
+        socket.send(state.to_string()).await?;
+        // The ack comes after both have been taken in.
+        while !socket.receive().await?.contains("\"ack\"") {}
+        let mut answering = JoinSet::new();
+        answering.spawn(async move {
+            loop {
+                let message: Value = serde_json::from_str(&socket.receive().await?)?;
+                if message["type"] == "callTool" {
+                    let id = &message["callId"];
+                    let answer = json!({"type": "toolResult", "callId": id, "result": null});
+                    socket.send(answer.to_string()).await?;
+                }
+                if message["type"] == "ping" {
+                    socket.send(r#"{"type":"pong"}"#.to_owned()).await?;
+                }
+            }
+        });
+        Ok(Self(answering))
+    }
+
+    /// Returns whether it is still answering.
+    pub fn is_running(&mut self) -> bool {
+        self.0.try_join_next().is_none()
+    }
+}

@@ -1,0 +1,119 @@
+//! The table: printed, and written to `docs/benchmarks.md`.
+
+use std::{fmt::Write, fs, time::Duration};
+
+use anyhow::Result;
+
+use crate::shell;
+
+const HEAD: &str = "\
+# Benchmarks
+
+Written by `cargo xtask bench`. Hub, floor and load generator are three processes on one machine, measured in
+the same run, interleaved. Ratios are the result; absolute times depend on the machine and on what else it does.
+The floor is an HTTP server that gives the same answer to everything and a WebSocket server that sends everything back, on
+the same libraries and socket options as the hub. Times are medians unless they say otherwise.
+
+| What | Measured | Floor | Ratio | Budget |
+| --- | ---: | ---: | ---: | ---: |
+";
+
+/// Everything that was measured.
+#[derive(Default)]
+pub struct Report {
+    rows: String,
+}
+
+/// One run over the port.
+pub struct OverSocket {
+    pub floor_http: Duration,
+    pub floor_socket: Duration,
+    pub query: Duration,
+    pub call: Duration,
+    pub call_p99: Duration,
+}
+
+/// Many connections.
+pub struct Crowd {
+    pub connections: usize,
+    pub bare_time: Duration,
+    pub time: Duration,
+    pub slowest: Duration,
+    pub at_rest: u64,
+    pub each: u64,
+}
+
+impl Report {
+    pub fn inside(&mut self, call: Duration, query: Duration) {
+        self.row("call and answer inside the hub, no socket", &micros(call), "", None, "");
+        self.row("cached state inside the hub", &micros(query), "", None, "");
+    }
+
+    pub fn over_socket(&mut self, alone: OverSocket, crowded: OverSocket) {
+        self.row(
+            "cached state over HTTP",
+            &micros(alone.query),
+            &micros(alone.floor_http),
+            Some(ratio(alone.query, alone.floor_http)),
+            "≤ 1.3",
+        );
+        let floor = alone.floor_http + alone.floor_socket;
+        self.row(
+            "call over HTTP to a browser socket that answers at once",
+            &micros(alone.call),
+            &format!("{} = HTTP + echo", micros(floor)),
+            Some(ratio(alone.call, floor)),
+            "≤ 1.3",
+        );
+        self.row("the same, 99th percentile", &micros(alone.call_p99), "", None, "");
+        let floor = crowded.floor_http + crowded.floor_socket;
+        self.row(
+            "the same call with 1,000 bystanders",
+            &micros(crowded.call),
+            &format!("{} = HTTP + echo", micros(floor)),
+            Some(ratio(crowded.call, floor)),
+            "flat",
+        );
+    }
+
+    pub fn crowd(&mut self, crowd: Crowd) {
+        let count = crowd.connections;
+        self.row(
+            &format!("{count} connects, each with hello and welcome"),
+            &format!("{:.2} s", crowd.time.as_secs_f64()),
+            &format!("{:.2} s without hello", crowd.bare_time.as_secs_f64()),
+            Some(ratio(crowd.time, crowd.bare_time)),
+            "≤ 2 s",
+        );
+        let slowest = format!("{:.0} ms", crowd.slowest.as_secs_f64() * 1e3);
+        self.row("the slowest of them (a lost SYN costs 1,000 ms)", &slowest, "", None, "");
+        let megabytes = crowd.at_rest as f64 / 1e6;
+        self.row("memory of the hub at rest", &format!("{megabytes:.1} MB"), "", None, "≤ 15 MB");
+        let kilobytes = crowd.each as f64 / 1e3;
+        let name = format!("memory per idle connection at {count}");
+        self.row(&name, &format!("{kilobytes:.1} KB"), "", None, "≤ 10 KB");
+    }
+
+    pub fn publish(&self, dry_run: bool) -> Result<()> {
+        eprintln!("{HEAD}{}", self.rows);
+        if !dry_run {
+            let text = format!("{HEAD}{}", self.rows);
+            fs::write(shell::root().join("docs/benchmarks.md"), text)?;
+            eprintln!("written to docs/benchmarks.md");
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, what: &str, measured: &str, floor: &str, ratio: Option<f64>, budget: &str) {
+        let ratio = ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default();
+        let _ = writeln!(self.rows, "| {what} | {measured} | {floor} | {ratio} | {budget} |");
+    }
+}
+
+fn micros(time: Duration) -> String {
+    format!("{:.1} µs", time.as_secs_f64() * 1e6)
+}
+
+fn ratio(measured: Duration, floor: Duration) -> f64 {
+    measured.as_secs_f64() / floor.as_secs_f64()
+}

@@ -1,0 +1,36 @@
+//! Files that are made from code: written by `gen`, compared by `gen --check`.
+
+use std::fs;
+
+use anyhow::{Result, bail};
+
+use crate::{shell, typescript};
+
+pub fn run(check: bool) -> Result<()> {
+    let mut stale = Vec::new();
+    for (path, text) in files()? {
+        let full = shell::root().join(path);
+        if fs::read_to_string(&full).unwrap_or_default() == text {
+            continue;
+        }
+        if check {
+            stale.push(path);
+        } else {
+            fs::write(&full, text)?;
+            eprintln!("wrote {path}");
+        }
+    }
+    if !stale.is_empty() {
+        bail!("not what the code says: {}; run `cargo xtask gen`", stale.join(", "));
+    }
+    Ok(())
+}
+
+/// Every generated file with what it should hold.
+fn files() -> Result<Vec<(&'static str, String)>> {
+    let config = shell::output("", &["cargo", "run", "-q", "-p", "tabwire", "--", "config-doc"])?;
+    Ok(vec![
+        ("docs/config.md", config),
+        ("web/shared/src/generated/protocol.ts", typescript::render()),
+    ])
+}

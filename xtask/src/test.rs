@@ -1,0 +1,38 @@
+//! All tests, with what they need installed first. Parts that are left out are said at the end.
+
+use anyhow::{Result, bail};
+
+use crate::{demo, shell};
+
+const PARTS: [&str; 4] = ["rust", "web", "hub", "demo"];
+
+pub fn run(skip: &[String]) -> Result<()> {
+    if let Some(unknown) = skip.iter().find(|part| !PARTS.contains(&part.as_str())) {
+        bail!("there is no part {unknown:?}; parts are {}", PARTS.join(", "));
+    }
+    let wanted = |part: &str| !skip.iter().any(|skipped| skipped == part);
+    shell::ensure_program("chromium", "chromium")?;
+    shell::install_web()?;
+    shell::run("web", &["npm", "run", "--silent", "build"])?;
+    if wanted("rust") {
+        shell::run("", &["cargo", "test", "-q", "--workspace"])?;
+    }
+    if wanted("web") {
+        shell::run("web", &["npm", "test", "--silent"])?;
+    }
+    shell::run("", &["cargo", "build", "-q", "-p", "tabwire"])?;
+    if wanted("hub") {
+        let binary = shell::root().join("target/debug/tabwire");
+        let binary = binary.to_string_lossy();
+        let line = ["npm", "run", "--silent", "test:hub"];
+        shell::run_with("web", &line, &[("TABWIRE_BIN", &binary)])?;
+    }
+    if wanted("demo") {
+        shell::say("the demo, with its page in a real browser");
+        demo::play("target/debug/tabwire", &shell::root().join("target/demo-colour.png"))?;
+    }
+    for part in skip {
+        eprintln!("SKIPPED on request: {part}");
+    }
+    Ok(())
+}
