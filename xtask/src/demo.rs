@@ -57,7 +57,8 @@ pub fn play(binary: &str, picture: &Path) -> Result<Stage> {
     let tabwire = |line: &[&str]| tabwire(binary, port, line);
     eventually("the page to connect", || {
         let sessions = tabwire(&["sessions", "--json"])?;
-        let offers = |session: &Value| session["tools"].as_array().is_some_and(|all| !all.is_empty());
+        let offers =
+            |session: &Value| session["tools"].as_array().is_some_and(|all| !all.is_empty());
         Ok(sessions.as_array().is_some_and(|all| all.iter().any(offers)))
     })?;
     let before = tabwire(&["call", "get_colour", "--json"])?;

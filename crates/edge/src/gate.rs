@@ -11,16 +11,17 @@ pub mod credentials;
 pub mod host;
 pub mod origin;
 
-use std::{net::IpAddr, sync::Arc};
+use std::net::IpAddr;
 
 use axum::{
+    Router,
     body::Body,
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderMap, HeaderName, Response},
-    middleware::Next,
 };
 use guard::Principal;
 use model::{Code, Fault};
+use tower::ServiceExt;
 
 pub use origin::Grant;
 
@@ -91,16 +92,15 @@ impl Refused {
     }
 }
 
-/// Lets a request through, or answers for it.
-pub async fn guard(
-    State(edge): State<Arc<Edge>>,
-    mut request: Request,
-    next: Next,
-) -> Response<Body> {
-    match judge(&edge, &request) {
+/// Lets a request through to the routes, or answers for it.
+///
+/// Around the router and not a layer of it: nothing that is routed can be forgotten, and a layer
+/// would be cloned with every route for every request.
+pub async fn guard(edge: &Edge, router: Router, mut request: Request) -> Response<Body> {
+    match judge(edge, &request) {
         Ok(pass) => {
             request.extensions_mut().insert(pass);
-            next.run(request).await
+            router.oneshot(request).await.unwrap_or_else(|never| match never {})
         }
         Err(refused) => {
             edge.metrics.refused(refused.gate);

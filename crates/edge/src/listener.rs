@@ -5,6 +5,7 @@
 //! allowed is told so and closed.
 
 use std::{
+    convert::Infallible,
     io,
     net::{IpAddr, SocketAddr},
     sync::Arc,
@@ -18,9 +19,11 @@ use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
     net::{TcpListener, TcpStream},
 };
-use tower::ServiceExt;
 
-use crate::{Edge, gate::Ends};
+use crate::{
+    Edge,
+    gate::{self, Ends},
+};
 
 /// Connections that the kernel may hold until we accept them. With tokio's 128, a burst of
 /// 10,000 takes 30 s instead of one.
@@ -157,9 +160,10 @@ pub async fn serve_stream<Io>(edge: &Arc<Edge>, router: Router, io: Io, ends: En
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let service = hyper::service::service_fn(move |mut request: Request<hyper::body::Incoming>| {
+    let service = hyper::service::service_fn(|mut request: Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(ends);
-        router.clone().oneshot(request.map(Body::new))
+        let (edge, router) = (edge.clone(), router.clone());
+        async move { Ok::<_, Infallible>(gate::guard(&edge, router, request.map(Body::new)).await) }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())

@@ -25,9 +25,9 @@ pub async fn measure(report: &mut Report) -> Result<()> {
         async move { hub.run(stop).await }
     });
     let (outbox, outgoing) = hub.outbox();
-    let introduction =
-        Introduction { hello: hello()?, dialect: "native", origin: None };
-    let attachment = hub.attach(introduction, outbox).await.map_err(|refused| anyhow!("{refused:?}"))?;
+    let introduction = Introduction { hello: hello()?, dialect: "native", origin: None };
+    let attachment =
+        hub.attach(introduction, outbox).await.map_err(|refused| anyhow!("{refused:?}"))?;
     let session = attachment.session().clone();
     let told = attachment.receive(FromBrowser::Changed(NumberedChange {
         sequence: None,

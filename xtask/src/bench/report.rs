@@ -10,7 +10,9 @@ const HEAD: &str = "\
 # Benchmarks
 
 Written by `cargo xtask bench`. Hub, floor and load generator are three processes on one machine, measured in
-the same run, interleaved. Ratios are the result; absolute times depend on the machine and on what else it does.
+the same run, one request of each kind in turn. Ratios are the result; absolute times depend on the machine and on
+what else it does. Round trips are measured with all processes on one core, because waking a process on another core takes a
+virtual machine longer than everything that is compared here.
 The floor is an HTTP server that gives the same answer to everything and a WebSocket server that sends everything back, on
 the same libraries and socket options as the hub. Times are medians unless they say otherwise.
 
@@ -94,20 +96,26 @@ impl Report {
         self.row(&name, &format!("{kilobytes:.1} KB"), "", None, "≤ 10 KB");
     }
 
-    pub fn publish(&self, dry_run: bool) -> Result<()> {
-        eprintln!("{HEAD}{}", self.rows);
-        if !dry_run {
-            let text = format!("{HEAD}{}", self.rows);
-            fs::write(shell::root().join("docs/benchmarks.md"), text)?;
-            eprintln!("written to docs/benchmarks.md");
-        }
-        Ok(())
+    /// Returns what was measured so far.
+    pub fn rows(&self) -> &str {
+        &self.rows
     }
 
     fn row(&mut self, what: &str, measured: &str, floor: &str, ratio: Option<f64>, budget: &str) {
         let ratio = ratio.map(|ratio| format!("{ratio:.2}")).unwrap_or_default();
         let _ = writeln!(self.rows, "| {what} | {measured} | {floor} | {ratio} | {budget} |");
     }
+}
+
+/// Prints the table and writes the document.
+pub fn publish(rows: &str, dry_run: bool) -> Result<()> {
+    let text = format!("{HEAD}{rows}");
+    eprintln!("{text}");
+    if !dry_run {
+        fs::write(shell::root().join("docs/benchmarks.md"), text)?;
+        eprintln!("written to docs/benchmarks.md");
+    }
+    Ok(())
 }
 
 fn micros(time: Duration) -> String {

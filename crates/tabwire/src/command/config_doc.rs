@@ -44,14 +44,18 @@ pub fn run() -> Result<(), Failure> {
 fn default(setting: &Setting) -> String {
     match (&setting.default, setting.kind) {
         // Depends on the machine: the document tells the rule.
-        _ if setting.name == "data" => "`tabwire` in `$XDG_DATA_HOME`, usually `~/.local/share`".to_owned(),
+        _ if setting.name == "data" => {
+            "`tabwire` in `$XDG_DATA_HOME`, usually `~/.local/share`".to_owned()
+        }
         (Value::Null, _) => "–".to_owned(),
         (Value::Array(items), _) if items.is_empty() => "none".to_owned(),
         (Value::Array(items), _) => {
             let items: Vec<_> = items.iter().map(|item| format!("`{}`", plain(item))).collect();
             items.join(" ")
         }
-        (value, Kind::Switch | Kind::Number | Kind::Text | Kind::List) => format!("`{}`", plain(value)),
+        (value, Kind::Switch | Kind::Number | Kind::Text | Kind::List) => {
+            format!("`{}`", plain(value))
+        }
     }
 }
 
