@@ -10,11 +10,10 @@ use anyhow::{Context, Result, bail};
 use base64::{Engine, prelude::BASE64_STANDARD};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::net::TcpStream;
 use tokio_tungstenite::{client_async, tungstenite::Message};
+
+use crate::http::Http;
 
 /// A browser with a profile of its own; both go when this is dropped.
 pub struct Chrome {
@@ -46,6 +45,11 @@ impl Chrome {
 
     /// Saves a picture of the page as PNG.
     pub async fn photograph(&self, file: &Path) -> Result<()> {
+        let limit = Duration::from_secs(30);
+        tokio::time::timeout(limit, self.take_picture(file)).await.context("no picture in 30 s")?
+    }
+
+    async fn take_picture(&self, file: &Path) -> Result<()> {
         let target = self.page_target().await?;
         let stream = TcpStream::connect(("127.0.0.1", self.port)).await?;
         let (mut socket, _) = client_async(&target, stream).await?;
@@ -82,16 +86,8 @@ impl Chrome {
     }
 
     async fn page_target(&self) -> Result<String> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await?;
-        let head = format!(
-            "GET /json/list HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n\r\n",
-            self.port
-        );
-        stream.write_all(head.as_bytes()).await?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).await?;
-        let (_, body) = answer.split_once("\r\n\r\n").context("no list of pages")?;
-        let targets: Value = serde_json::from_str(body)?;
+        let list = Http::connect(self.port).await?.get("/json/list").await?;
+        let targets: Value = serde_json::from_slice(&list)?;
         let pages = targets.as_array().context("no list of pages")?;
         let page = pages.iter().find(|target| target["type"] == "page").context("no page")?;
         Ok(page["webSocketDebuggerUrl"].as_str().context("a page without address")?.to_owned())

@@ -1,16 +1,17 @@
 //! Chores of the repository, in Rust so that they run wherever the project builds.
 //!
 //! - [`test`]: installs what the tests need and runs all of them; [`check`]: style and lint;
-//! - [`gen`]: files that are made from code, with [`typescript`];
+//! - [`generate`]: files that are made from code, with [`typescript`];
 //! - [`demo`]: something visible, with [`chrome`] and [`pages`];
 //! - [`bench`]: numbers, as ratios, into `docs/benchmarks.md`;
-//! - [`shell`]: running other programs.
+//! - [`shell`]: running other programs; [`http`]: asking them.
 
 mod bench;
 mod check;
 mod chrome;
 mod demo;
 mod generate;
+mod http;
 mod pages;
 mod shell;
 mod test;

@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 
 use super::{
     Times,
-    client::{App, Http, Socket},
+    client::{App, Socket},
     report::{OverSocket, Report},
 };
-use crate::{demo::HubProcess, shell};
+use crate::{demo::HubProcess, http::Http, shell};
 
 const ROUNDS: usize = 4000;
 const BYSTANDERS: usize = 1000;

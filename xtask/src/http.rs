@@ -1,0 +1,55 @@
+//! One HTTP connection to a program on this machine, kept open.
+
+use anyhow::{Result, bail};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{Request, client::conn::http1::SendRequest};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::{net::TcpStream, task::JoinSet};
+
+/// One HTTP connection that is kept open.
+pub struct Http {
+    port: u16,
+    sender: SendRequest<Full<Bytes>>,
+    _connection: JoinSet<()>,
+}
+
+impl Http {
+    pub async fn connect(port: u16) -> Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        stream.set_nodelay(true)?;
+        let (sender, connection) =
+            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        let mut driver = JoinSet::new();
+        driver.spawn(async move {
+            let _ = connection.await;
+        });
+        Ok(Self { port, sender, _connection: driver })
+    }
+
+    pub async fn get(&mut self, path: &str) -> Result<Bytes> {
+        self.ask("GET", path, Bytes::new()).await
+    }
+
+    pub async fn post(&mut self, path: &str, body: &Value) -> Result<Bytes> {
+        self.ask("POST", path, Bytes::from(body.to_string())).await
+    }
+
+    async fn ask(&mut self, method: &str, path: &str, body: Bytes) -> Result<Bytes> {
+        let request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("host", format!("127.0.0.1:{}", self.port))
+            .header("content-type", "application/json")
+            .body(Full::new(body))?;
+        self.sender.ready().await?;
+        let response = self.sender.send_request(request).await?;
+        let status = response.status();
+        let body = response.into_body().collect().await?.to_bytes();
+        if !status.is_success() {
+            bail!("{method} {path}: {status} {}", String::from_utf8_lossy(&body));
+        }
+        Ok(body)
+    }
+}
