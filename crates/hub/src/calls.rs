@@ -98,7 +98,7 @@ struct Waiting {
 
 impl CallTable {
     /// Returns how many calls have no end yet.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.pending.len()
     }
 

@@ -142,7 +142,7 @@ impl Session {
             connected: core.link.is_some(),
             for_time: core.changed_at.elapsed(),
             connections: core.links,
-            calls_in_flight: core.calls.len(),
+            calls_in_flight: core.calls.count(),
             state_version: core.state.version(),
             tabs: core.catalog.tabs().cloned().collect(),
             tools: core.catalog.app_tools().to_vec(),

@@ -2,12 +2,13 @@
 //!
 //! - this file: [`Store`] (sessions) and [`Log`] (one numbered log of one session);
 //! - [`memory`]: keeps everything for as long as the process lives;
-//! - [`conformance`]: the one suite that every backend must pass.
+//! - `conformance` (tests only): the one suite that every backend must pass.
 //!
 //! A store keeps and carries, it does not decide: what is dropped, and what a missing message
 //! means, is the hub's business.
 
-pub mod conformance;
+#[cfg(test)]
+mod conformance;
 pub mod memory;
 
 use std::time::Duration;

@@ -42,7 +42,7 @@ async fn acting_calls_of_a_tab_go_one_at_a_time_in_order() {
     assert_eq!(ready_id(&table.end(id(1), done()).1), Some(2));
     assert_eq!(ready_id(&table.end(id(2), done()).1), Some(3));
     assert_eq!(ready_id(&table.end(id(3), done()).1), None);
-    assert_eq!((table.len(), table.lanes.len()), (0, 0));
+    assert_eq!((table.count(), table.lanes.len()), (0, 0));
 }
 
 #[tokio::test]
@@ -197,7 +197,7 @@ proptest! {
             }
         }
         table.end_all();
-        prop_assert_eq!((table.len(), table.lanes.len()), (0, 0));
+        prop_assert_eq!((table.count(), table.lanes.len()), (0, 0));
         for (number, mut outcome) in outcomes.into_iter().enumerate() {
             let ended = outcome.try_recv().is_ok();
             prop_assert!(ended != withdrawn.contains(&id(number as u64)), "one end for {number}");

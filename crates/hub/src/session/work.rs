@@ -81,7 +81,7 @@ impl Session {
         if core.link.is_none() {
             return Err(self.not_connected(&core));
         }
-        if core.calls.len() >= config.calls_per_session {
+        if core.calls.count() >= config.calls_per_session {
             return Err(Fault::new(
                 Code::Busy,
                 format!("{} calls are under way in {}", config.calls_per_session, self.name),

@@ -58,11 +58,8 @@ async fn serve(
     let mut ends = Ends::new()?;
     edge.serve(listeners);
     announce(&edge)?;
-    loop {
-        match ends.next().await {
-            Sign::Reload => reload(layers, &edge, log, &settings),
-            Sign::Stop => break,
-        }
+    while let Sign::Reload = ends.next().await {
+        reload(layers, &edge, log, &settings);
     }
     tracing::info!("draining; signal again to stop at once");
     // Both arms are cancel-safe: after this one the process ends.
