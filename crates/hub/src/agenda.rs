@@ -21,8 +21,8 @@ pub enum Due {
     Release(Weak<Session>, CallId),
     /// Ask for the whole state, because what is known does not add up.
     Refresh(Weak<Session>),
-    /// Drop a session whose browser stayed away; the number names its last connection.
-    Forget(Weak<Session>, u64),
+    /// Drop a session whose browser stayed away.
+    Forget(Weak<Session>),
     /// Drop messages that are too old, in all sessions.
     Sweep,
 }

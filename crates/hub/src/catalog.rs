@@ -34,6 +34,10 @@ impl Catalog {
             Change::ToolsChanged { tab, tools } => {
                 check_tools(tools)?;
                 self.tools.insert(*tab, tools.clone());
+                let bytes: usize = self.tools.values().flatten().map(ToolSpec::size).sum();
+                if bytes > limits::TOOL_BYTES {
+                    return Err(over_limit("bytes in all tools together", limits::TOOL_BYTES));
+                }
             }
             Change::State(_) | Change::Event { .. } => {}
         }
@@ -219,6 +223,14 @@ mod tests {
         };
         let names: Vec<String> = (0..=limits::TOOLS).map(|number| format!("t{number}")).collect();
         check(&mut catalog, &tools(None, &names.iter().map(String::as_str).collect::<Vec<_>>()));
+        for tab in 0..70 {
+            let mut heavy = tool("heavy");
+            heavy.input_schema = Json::of(&"x".repeat(limits::TOOL_SCHEMA - 2).into());
+            let change = Change::ToolsChanged { tab: Some(TabId(tab)), tools: vec![heavy] };
+            let fits = (tab as usize + 1) * limits::TOOL_SCHEMA + 100 < limits::TOOL_BYTES;
+            assert_eq!(catalog.apply(&change).is_ok(), fits, "the tools of {tab} tabs");
+        }
+        let mut catalog = Catalog::default();
         check(&mut catalog, &tools(None, &["a", "a"]));
         check(&mut catalog, &tools(None, &["a b"]));
         check(&mut catalog, &tools(None, &[""]));

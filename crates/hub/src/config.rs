@@ -66,6 +66,8 @@ pub mod limits {
     pub const TOOL_DESCRIPTION: usize = 4096;
     /// Bytes of a tool's schema.
     pub const TOOL_SCHEMA: usize = 65536;
+    /// Bytes of all tools of one session together.
+    pub const TOOL_BYTES: usize = 4 << 20;
     /// Bytes of an app's state.
     pub const STATE: usize = 4 << 20;
     /// Messages in one page of a replay.

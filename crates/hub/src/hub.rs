@@ -123,7 +123,16 @@ impl Hub {
         }
         let most = self.services.config.load().sessions_max;
         if registry.len() >= most {
-            return Err(Closing::new(CloseReason::TooMany, format!("{most} sessions are kept")));
+            // Whoever has been away for longest makes room; somebody who is there never does.
+            let away = registry
+                .all()
+                .into_iter()
+                .filter_map(|session| session.away_for().map(|away| (away, session)));
+            let Some((_, longest)) = away.max_by_key(|(away, _)| *away) else {
+                let message = format!("{most} sessions are connected");
+                return Err(Closing::new(CloseReason::TooMany, message));
+            };
+            self.drop_session(&mut registry, &longest);
         }
         let wanted = names::reduce(hello.name.as_deref(), hello.kind.as_str());
         let name = names::free(&wanted, registry.names());
@@ -155,14 +164,15 @@ impl Hub {
                         if let Err(fault) = hub.refresh(&session, &query).await {
                             tracing::debug!(session = %session.id, %fault, "no state to sync");
                         }
+                        session.refreshed();
                     });
                 }
             }
-            Due::Forget(session, connection) => {
+            Due::Forget(session) => {
                 if let Some(session) = session.upgrade()
-                    && session.is_deserted(connection)
+                    && session.is_forgotten()
                 {
-                    self.forget(&session);
+                    self.drop_session(&mut self.registry.write(), &session);
                 }
             }
             Due::Sweep => {
@@ -174,8 +184,8 @@ impl Hub {
         }
     }
 
-    fn forget(&self, session: &Session) {
-        self.registry.write().remove(session);
+    fn drop_session(&self, registry: &mut Registry, session: &Session) {
+        registry.remove(session);
         self.services.metrics.sessions.dec();
         if let Err(error) = self.services.store.forget_session(&session.id) {
             tracing::error!(session = %session.id, %error, "session not forgotten on disk");

@@ -70,7 +70,12 @@ struct Core {
     catalog: Catalog,
     /// SHA-256 of the token that proves the next takeover.
     resume_digest: Option<String>,
+    /// When it was attached or detached last.
     changed_at: Instant,
+    /// Its being forgotten is on the agenda.
+    forget_due: bool,
+    /// A whole state has been asked for, or is about to be.
+    refresh_due: bool,
 }
 
 /// The connection a session has.
@@ -190,7 +195,6 @@ impl Session {
     /// Closes the socket, if there is one.
     pub fn close(&self, closing: Closing) {
         if let Some(link) = &self.core.lock().link {
-            self.services.metrics.closed(closing.reason);
             link.outbox.close(closing);
         }
     }

@@ -182,6 +182,13 @@ pub struct ToolSpec {
     pub read_only: bool,
 }
 
+impl ToolSpec {
+    /// Returns how many bytes of text it has.
+    pub fn size(&self) -> usize {
+        self.name.len() + self.description.len() + self.input_schema.size()
+    }
+}
+
 /// A call as it is sent: the work with its id, place and remaining time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
@@ -359,10 +366,7 @@ fn change_size(change: &NumberedChange) -> usize {
             ..
         }) => json.size(),
         Change::TabCreated(tab) | Change::TabUpdated(tab) => tab.title.len() + tab.url.len(),
-        Change::ToolsChanged { tools, .. } => tools
-            .iter()
-            .map(|tool| tool.name.len() + tool.description.len() + tool.input_schema.size())
-            .sum(),
+        Change::ToolsChanged { tools, .. } => tools.iter().map(ToolSpec::size).sum(),
         Change::TabClosed(_) | Change::TabFocused(_) => 0,
     }
 }

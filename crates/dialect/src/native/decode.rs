@@ -14,6 +14,14 @@ use serde_json::value::RawValue;
 use super::wire;
 use crate::depth;
 
+/// Capabilities that are taken note of; more are ignored.
+const CAPABILITIES: usize = 32;
+/// Characters of texts that are only shown.
+const SHORT: usize = 64;
+/// Characters of a tab's title, and of its address.
+const TITLE: usize = 1000;
+const URL: usize = 8192;
+
 /// A frame's meaning.
 #[derive(Debug)]
 pub enum Incoming {
@@ -137,8 +145,13 @@ fn hello(body: wire::Hello) -> Result<model::Hello, Closing> {
             wire::Kind::App => model::Kind::App,
         },
         name: body.name,
-        version: body.version,
-        capabilities: body.capabilities,
+        version: body.version.map(|version| shorten(&version, SHORT)),
+        capabilities: body
+            .capabilities
+            .iter()
+            .take(CAPABILITIES)
+            .map(|name| shorten(name, SHORT))
+            .collect(),
         epoch: Some(epoch(&body.epoch)?),
         position: body.position.map(position).transpose()?,
         resume_token: body.resume_token,
@@ -267,7 +280,12 @@ fn replay_page(body: wire::ReplayPage) -> Result<model::ReplayPage, Closing> {
 }
 
 fn tab(body: wire::Tab) -> model::Tab {
-    model::Tab { id: TabId(body.id), title: body.title, url: body.url, active: body.active }
+    model::Tab {
+        id: TabId(body.id),
+        title: shorten(&body.title, TITLE),
+        url: shorten(&body.url, URL),
+        active: body.active,
+    }
 }
 
 fn tool_spec(body: wire::ToolSpec) -> model::ToolSpec {

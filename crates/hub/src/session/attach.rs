@@ -118,6 +118,8 @@ impl Session {
                 catalog: Catalog::default(),
                 resume_digest: record.resume_digest,
                 changed_at: Instant::now(),
+                forget_due: false,
+                refresh_due: false,
             }),
         })
     }
@@ -208,12 +210,12 @@ impl Session {
         // Under the same lock as everything that follows: the welcome is first on the wire.
         core.tell(ToBrowser::Welcome(Box::new(welcome)));
         self.record(&mut core, feed::entry("session", "connected", Level::Info, Json::null()));
+        if known_before && !recovered {
+            self.need_whole_state(&mut core);
+        }
         self.save(&core);
         drop(core);
         self.services.metrics.connected.inc();
-        if known_before && !recovered {
-            self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
-        }
         tracing::info!(session = %self.id, name = %self.name, connection = number, "attached");
         Attachment { session: self.clone(), number }
     }
@@ -224,7 +226,7 @@ impl Session {
         if other {
             // Another life of the peer: its tabs are others. Its tools stay until it tells anew.
             core.catalog.clear_tabs();
-            self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
+            self.need_whole_state(core);
         }
         core.inbox.open(epoch)
     }
@@ -268,17 +270,46 @@ impl Session {
         core.changed_at = Instant::now();
         let ended = core.calls.end_all();
         self.record(&mut core, feed::entry("session", "disconnected", Level::Info, Json::null()));
+        if !std::mem::replace(&mut core.forget_due, true) {
+            let retention = self.services.config.load().session_retention;
+            self.services.agenda.after(retention, Due::Forget(Arc::downgrade(self)));
+        }
         drop(core);
         self.services.metrics.connected.dec();
-        let retention = self.services.config.load().session_retention;
-        self.services.agenda.after(retention, Due::Forget(Arc::downgrade(self), number));
         tracing::info!(session = %self.id, connection = number, calls = ended.len(), "detached");
     }
 
-    /// Returns whether nobody came back since a connection ended.
-    pub(crate) fn is_deserted(&self, number: u64) -> bool {
+    /// Returns how long its browser has been away; `None` means that it is there.
+    pub(crate) fn away_for(&self) -> Option<Duration> {
         let core = self.core.lock();
-        core.link.is_none() && core.links == number
+        core.link.is_none().then(|| core.changed_at.elapsed())
+    }
+
+    /// Returns whether it has been away for too long; if not, looks again when it may be.
+    pub(crate) fn is_forgotten(self: &Arc<Self>) -> bool {
+        let retention = self.services.config.load().session_retention;
+        let mut core = self.core.lock();
+        let away = core.changed_at.elapsed();
+        if core.link.is_some() {
+            core.forget_due = false;
+        } else if away < retention {
+            self.services.agenda.after(retention - away, Due::Forget(Arc::downgrade(self)));
+        } else {
+            return true;
+        }
+        false
+    }
+
+    /// Puts asking for the whole state on the agenda, once until that is done.
+    pub(super) fn need_whole_state(self: &Arc<Self>, core: &mut Core) {
+        if !std::mem::replace(&mut core.refresh_due, true) {
+            self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
+        }
+    }
+
+    /// Takes note that the whole state was asked for.
+    pub(crate) fn refreshed(&self) {
+        self.core.lock().refresh_due = false;
     }
 
     fn save(&self, core: &Core) {

@@ -119,7 +119,7 @@ impl Session {
                 Applied::Accepted => {}
                 Applied::Older => return Ok(()),
                 Applied::NeedsWhole => {
-                    self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
+                    self.need_whole_state(core);
                     return Ok(());
                 }
                 Applied::TooLarge => {
@@ -177,7 +177,7 @@ impl Session {
             self.record(core, feed::entry("session", "gap", Level::Warning, Json::of(&lost)));
             core.inbox.skip_to(page.upto);
             core.catalog.clear_tabs();
-            self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
+            self.need_whole_state(core);
             return Ok(());
         }
         for message in page.messages {
