@@ -1,1 +1,46 @@
-//! Placeholder.
+//! What tests are made of: a real hub process, fake peers on both sides, and a bad network.
+//!
+//! - [`wait`]: deadlines, and conditions that are looked at until they hold;
+//! - [`rng`]: chance that can be repeated; [`place`]: folders that leave nothing behind;
+//! - [`hub_process`]: the real program as a child, on a port of its own; [`command`]: its commands;
+//! - [`http`]: requests down to their bytes; [`api`]: the admin API; [`metrics`]: its counters;
+//! - [`dial`] and [`socket`]: a WebSocket down to its frames; [`frame`]: frames built by hand;
+//! - [`browser`]: a peer that speaks `tabwire.v1` and is driven by hand, with its numbered log in
+//!   [`log`]; [`app`]: one that answers by a script;
+//! - [`cutter`]: a proxy that cuts, delays, splits and freezes.
+//!
+//! The protocol is spoken as plain JSON and not through `dialect`, so that the tests do not share
+//! its mistakes. A failure is a panic. Nothing here is used outside tests.
+
+#![allow(clippy::unwrap_used, reason = "a kit for tests fails by panicking")]
+
+pub mod api;
+pub mod app;
+pub mod browser;
+pub mod command;
+pub mod cutter;
+pub mod dial;
+pub mod frame;
+pub mod http;
+pub mod hub_process;
+pub mod log;
+pub mod metrics;
+pub mod place;
+pub mod rng;
+pub mod socket;
+pub mod wait;
+
+pub use api::Api;
+pub use app::{Answer, FakeApp};
+pub use browser::FakeBrowser;
+pub use command::Commands;
+pub use cutter::Cutter;
+pub use dial::Dial;
+pub use http::{Ask, Http, Response};
+pub use hub_process::{HubOptions, HubProcess, Signal};
+pub use log::Position;
+pub use metrics::Metrics;
+pub use place::Place;
+pub use rng::Rng;
+pub use socket::{Ending, Incoming, Socket};
+pub use wait::{PATIENCE, eventually, within};

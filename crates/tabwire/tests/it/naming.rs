@@ -1,0 +1,146 @@
+//! How a connecting peer says who it is and what it speaks.
+
+use serde_json::json;
+use testkit::{Ask, Dial, FakeBrowser};
+
+use crate::scene::hub;
+
+#[tokio::test]
+async fn an_instance_names_itself_in_four_ways() {
+    let hub = hub(&[]).await;
+    let root = |_: Dial| Dial::root(hub.port());
+    type Way<'a> = Box<dyn Fn(Dial) -> Dial + 'a>;
+    let ways: [(&str, Way<'_>); 6] = [
+        ("path", Box::new(|dial| dial)),
+        ("query", Box::new(|dial| root(dial).path("/?instanceId=query"))),
+        ("protocol", Box::new(|dial| root(dial).offer("instance.protocol"))),
+        ("header", Box::new(|dial| root(dial).header("X-MCP-Instance", "header"))),
+        ("hello", Box::new(root)),
+        (
+            "all",
+            Box::new(|dial| {
+                dial.path("/session/all?a=b&instanceId=all")
+                    .offer("instance.all")
+                    .header("X-MCP-Instance", "all")
+            }),
+        ),
+    ];
+    for (instance, way) in ways {
+        let mut app = FakeBrowser::app(hub.port(), instance).dialled(way);
+        app.connect().await;
+        assert_eq!(hub.api().session(instance).await["instanceId"], instance);
+        let confirmed = app.socket().response.header("sec-websocket-protocol").unwrap().to_owned();
+        assert_eq!(confirmed, "tabwire.v1", "{instance}");
+    }
+}
+
+#[tokio::test]
+async fn names_that_contradict_each_other_are_refused() {
+    let hub = hub(&[]).await;
+    let path = Dial::session(hub.port(), "one");
+    let root = Dial::root(hub.port());
+    for dial in [
+        path.clone().path("/session/one?instanceId=two"),
+        path.clone().offer("instance.two"),
+        path.clone().header("X-MCP-Instance", "two"),
+        root.clone().path("/?instanceId=one").offer("instance.two"),
+        root.clone().path("/?instanceId=one").header("X-MCP-Instance", "two"),
+        root.clone().offer("instance.one").header("X-MCP-Instance", "two"),
+    ] {
+        let answer = dial.try_connect().await.err().flatten().expect("a refusal");
+        assert_eq!((answer.status, answer.fault().as_str()), (400, "invalid_argument"), "{dial:?}");
+        assert!(answer.text().contains("differ"), "{}", answer.text());
+    }
+    assert_eq!(hub.api().sessions().await.len(), 0);
+}
+
+#[tokio::test]
+async fn names_that_contradict_each_other_in_the_same_way_are_refused() {
+    let hub = hub(&[]).await;
+    let root = Dial::root(hub.port());
+    for dial in [
+        root.clone().path("/?instanceId=one&instanceId=two"),
+        root.clone().offer("instance.one").offer("instance.two"),
+        root.clone().header("X-MCP-Instance", "one").header("X-MCP-Instance", "two"),
+    ] {
+        match dial.try_connect().await {
+            Err(answer) => assert_eq!(answer.unwrap().status, 400, "{dial:?}"),
+            Ok(_) => panic!("let in with two names: {dial:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_name_in_hello_that_contradicts_the_address_ends_the_connection() {
+    let hub = hub(&[]).await;
+    let dials = [
+        Dial::session(hub.port(), "one"),
+        Dial::root(hub.port()).path("/?instanceId=one"),
+        Dial::root(hub.port()).offer("instance.one"),
+        Dial::root(hub.port()).header("X-MCP-Instance", "one"),
+    ];
+    for dial in dials {
+        let mut app = FakeBrowser::app(hub.port(), "two").dialled(|_| dial.clone());
+        let ending = app.try_connect().await.unwrap_err();
+        assert_eq!((ending.code, ending.clean), (4500, true), "{ending:?}");
+        assert_eq!(ending.bye().unwrap()["code"], "protocol_error");
+    }
+    assert_eq!(hub.api().sessions().await.len(), 0);
+}
+
+#[tokio::test]
+async fn an_id_that_is_none_is_refused() {
+    let hub = hub(&[]).await;
+    let long = "x".repeat(129);
+    for path in ["/session/a%20b", "/session/a/b", &format!("/session/{long}"), "/?instanceId="] {
+        let answer = Dial::root(hub.port()).path(path).try_connect().await.err().flatten();
+        assert_eq!(answer.expect("a refusal").status, 400, "{path}");
+    }
+    for wrong in ["", "a b", "ü", &long] {
+        let mut socket = Dial::root(hub.port()).connect().await;
+        let mut hello = FakeBrowser::app(hub.port(), "x").hello();
+        hello["instanceId"] = json!(wrong);
+        socket.send(&hello).await;
+        socket.must_close(4400).await;
+    }
+}
+
+#[tokio::test]
+async fn only_a_protocol_that_we_speak_is_let_in() {
+    let hub = hub(&[]).await;
+    let root = Dial::root(hub.port());
+    for offered in [&[][..], &["tabwire.v2"], &["graphql-ws"], &["instance.x"], &["TABWIRE.V1"]] {
+        let answer = root.clone().offer_only(offered).try_connect().await.err().flatten();
+        let answer = answer.expect("a refusal");
+        assert_eq!(answer.status, 400, "{offered:?}");
+        assert!(answer.text().contains("tabwire.v1"), "it says which: {}", answer.text());
+    }
+    let among = root.offer_only(&["graphql-ws", "tabwire.v1", "tabwire.v2"]).connect().await;
+    assert_eq!(among.response.header("sec-websocket-protocol"), Some("tabwire.v1"));
+}
+
+#[tokio::test]
+async fn a_handshake_that_is_none_is_refused() {
+    let hub = hub(&[]).await;
+    let upgrade = || {
+        Ask::get("/session/x")
+            .header("Connection", "keep-alive, Upgrade")
+            .header("Sec-WebSocket-Protocol", "tabwire.v1")
+    };
+    let whole = || upgrade().header("Upgrade", "websocket").header("Sec-WebSocket-Version", "13");
+    let key = "dGhlIHNhbXBsZSBub25jZQ==";
+    for wrong in [
+        upgrade(),
+        whole(),
+        upgrade().header("Upgrade", "h2c").header("Sec-WebSocket-Key", key),
+        upgrade()
+            .header("Upgrade", "websocket")
+            .header("Sec-WebSocket-Version", "8")
+            .header("Sec-WebSocket-Key", key),
+    ] {
+        wrong.send(hub.port()).await.must_be(400);
+    }
+    let right = whole().header("Sec-WebSocket-Key", key).send(hub.port()).await.must_be(101);
+    // The example of RFC 6455.
+    assert_eq!(right.header("sec-websocket-accept"), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+}

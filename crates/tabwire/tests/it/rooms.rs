@@ -1,0 +1,158 @@
+//! The house is as it is drawn: who may use whom, and files that say what they are for.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
+
+/// Which rooms a room may use. A room that is not here must be entered first.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("model", &[]),
+    ("dialect", &["model"]),
+    ("store", &["model"]),
+    ("cluster", &["model"]),
+    ("guard", &["model", "store"]),
+    ("launch", &["model"]),
+    ("machine", &["model"]),
+    ("hub", &["model", "store", "cluster"]),
+    ("tools", &["model", "hub", "guard", "launch"]),
+    ("mcp", &["model", "hub", "tools", "guard"]),
+    ("edge", &["model", "dialect", "hub", "guard", "tools", "mcp"]),
+    ("testkit", &["model", "dialect"]),
+];
+
+/// The binary may use every room, and nobody may use it. Chores are no room.
+const ALL: &[&str] = &["tabwire", "xtask"];
+
+/// Crates that do I/O or run tasks; whoever has none of them does neither.
+const WORLDLY: &[&str] = &[
+    "tokio",
+    "async",
+    "futures",
+    "hyper",
+    "axum",
+    "tower",
+    "mio",
+    "smol",
+    "socket2",
+    "tungstenite",
+];
+
+fn house() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn metadata() -> Metadata {
+    let manifest = house().join("Cargo.toml");
+    MetadataCommand::new().manifest_path(manifest).no_deps().exec().unwrap()
+}
+
+/// What each crate of the house uses, tests and build scripts apart.
+fn uses(metadata: &Metadata, kind: DependencyKind) -> BTreeMap<String, BTreeSet<String>> {
+    let used = |package: &cargo_metadata::Package| {
+        let wanted = package.dependencies.iter().filter(|used| used.kind == kind);
+        wanted.map(|used| used.name.clone()).collect()
+    };
+    metadata.packages.iter().map(|package| (package.name.to_string(), used(package))).collect()
+}
+
+#[test]
+fn rooms_use_only_the_rooms_they_may() {
+    let uses = uses(&metadata(), DependencyKind::Normal);
+    let table: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
+    for (room, used) in &uses {
+        let ours: Vec<_> = used.iter().filter(|name| uses.contains_key(*name)).collect();
+        assert!(!ours.iter().any(|name| *name == "tabwire"), "{room} uses the binary");
+        if ALL.contains(&room.as_str()) {
+            continue;
+        }
+        let may = table.get(room.as_str());
+        let may = may.unwrap_or_else(|| panic!("{room} is not in the table of rooms"));
+        for name in ours {
+            assert!(may.contains(&name.as_str()), "{room} may not use {name}");
+        }
+    }
+}
+
+#[test]
+fn the_test_kit_is_used_by_tests_only() {
+    let metadata = metadata();
+    for kind in [DependencyKind::Normal, DependencyKind::Build] {
+        for (room, used) in uses(&metadata, kind) {
+            assert!(room == "xtask" || !used.contains("testkit"), "{room} uses testkit");
+        }
+    }
+    let by_tests = uses(&metadata, DependencyKind::Development);
+    assert!(by_tests["tabwire"].contains("testkit"));
+}
+
+#[test]
+fn the_inner_rooms_do_no_input_and_output() {
+    let uses = uses(&metadata(), DependencyKind::Normal);
+    for room in ["model", "dialect"] {
+        for name in &uses[room] {
+            let worldly = WORLDLY.iter().any(|word| name.split('-').any(|part| part == *word));
+            assert!(!worldly, "{room} uses {name}");
+        }
+    }
+}
+
+/// All Rust files below a folder.
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_file_opens_by_saying_what_it_is_for() {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(house().join("crates")).unwrap() {
+        rust_files(&entry.unwrap().path().join("src"), &mut files);
+    }
+    rust_files(&house().join("xtask/src"), &mut files);
+    assert!(files.len() > 50, "{} files", files.len());
+    for file in files {
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with("//! "), "{} does not open with //!", file.display());
+    }
+}
+
+#[test]
+fn every_dialect_is_in_the_register() {
+    let folder = house().join("crates/dialect/src");
+    let is_dialect = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        text.contains("impl Dialect for ") || text.contains("impl crate::Dialect for ")
+    };
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let written: BTreeSet<_> = files
+        .filter(|path| path.is_file() && is_dialect(path))
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    let register = dialect::DIALECTS.iter().map(|entry| entry.name.to_owned());
+    let registered: BTreeSet<_> = register.collect();
+    assert_eq!(written, registered, "files on the left, DIALECTS on the right");
+}
+
+#[test]
+fn every_module_of_this_binary_is_in_its_tour() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let tour = fs::read_to_string(folder.join("main.rs")).unwrap();
+    let mut files = Vec::new();
+    rust_files(&folder, &mut files);
+    for file in files {
+        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
+        let listed =
+            ["main", "scene"].contains(&name.as_str()) || tour.contains(&format!("[`{name}`]"));
+        assert!(listed, "{name} is not in the tour of main.rs");
+    }
+}

@@ -1,0 +1,52 @@
+//! What most tests begin with: a hub of their own, and a bystander that must not be disturbed.
+
+use serde_json::json;
+use testkit::{Api, Dial, FakeApp, FakeBrowser, HubOptions, HubProcess, Socket};
+
+/// The program under test.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tabwire");
+
+/// Starts a hub.
+pub async fn hub(flags: &[&str]) -> HubProcess {
+    HubOptions::new(PROGRAM).flags(flags).start().await
+}
+
+/// A hub with an app that minds its own business.
+pub struct Scene {
+    pub hub: HubProcess,
+    bystander: FakeApp,
+}
+
+impl Scene {
+    pub async fn new(flags: &[&str]) -> Self {
+        let hub = hub(flags).await;
+        let bystander = FakeApp::echo(hub.port(), "bystander", &["greet"]).await;
+        Self { hub, bystander }
+    }
+
+    pub fn port(&self) -> u16 {
+        self.hub.port()
+    }
+
+    pub fn api(&self) -> Api {
+        self.hub.api()
+    }
+
+    /// Opens a socket that has not said anything.
+    pub async fn stranger(&self) -> Socket {
+        Dial::root(self.port()).connect().await
+    }
+
+    /// Opens a socket that has been welcomed as an app.
+    pub async fn guest(&self) -> Socket {
+        FakeBrowser::connected(self.port(), "guest").await.take_socket()
+    }
+
+    /// Fails the test unless the bystander is still connected the first time and answers.
+    pub async fn bystander_answers(&self) {
+        let args = json!({"to": "you"});
+        let answer = self.api().call_tool(&self.bystander.name, "greet", args.clone()).await;
+        assert_eq!(answer.must_be(200).json()["result"], args);
+        assert_eq!(self.api().session(&self.bystander.name).await["connections"], 1);
+    }
+}

@@ -1,0 +1,258 @@
+//! The real program as a child process: on a port of its own, with folders of its own.
+//!
+//! What it prints is collected, and shown when the test fails. It is killed at the latest when
+//! the handle is dropped.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, Mutex},
+    thread,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::{Api, Commands, Place, eventually, within};
+
+/// How long the program may take to start or to end.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A signal that the hub understands.
+#[derive(Debug, Clone, Copy)]
+pub enum Signal {
+    /// Read the settings again.
+    Hangup,
+    /// Drain and stop.
+    Terminate,
+    /// Stand still, as a machine that sleeps.
+    Stop,
+    /// Go on.
+    Continue,
+}
+
+/// How a hub is to be started.
+pub struct HubOptions {
+    program: String,
+    args: Vec<String>,
+    environment: Vec<(String, String)>,
+    place: Place,
+}
+
+impl HubOptions {
+    /// Starts with the program's own defaults, on any free port.
+    pub fn new(program: &str) -> Self {
+        Self {
+            program: program.to_owned(),
+            args: Vec::new(),
+            environment: Vec::new(),
+            place: Place::create(),
+        }
+    }
+
+    /// Adds flags; with `--port` among them the port is that one.
+    pub fn flags(mut self, flags: &[&str]) -> Self {
+        self.args.extend(flags.iter().map(|flag| (*flag).to_owned()));
+        self
+    }
+
+    /// Sets a variable of the environment, which is empty otherwise.
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Returns the folder of this hub, for files that the flags name.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Starts the hub and waits until it listens.
+    pub async fn start(self) -> HubProcess {
+        match self.try_start().await {
+            Ok(hub) => hub,
+            Err((status, stderr)) => panic!("the hub ended with {status}:\n{stderr}"),
+        }
+    }
+
+    /// Starts the hub; an error is how it ended instead of listening, and what it said.
+    pub async fn try_start(self) -> Result<HubProcess, (ExitStatus, String)> {
+        let mut command = Command::new(&self.program);
+        isolate(&mut command, &self.place);
+        command.arg("serve").args(&self.args).envs(self.environment.iter().cloned());
+        if !self.args.iter().any(|flag| flag == "--port") {
+            command.args(["--port", "0"]);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = collect(child.stdout.take().unwrap());
+        let stderr = collect(child.stderr.take().unwrap());
+        let mut hub = HubProcess { child, port: 0, place: self.place, stdout, stderr };
+        let started = eventually("the hub starts", async || match hub.listening() {
+            Some(port) => Some(Ok(port)),
+            None => hub.child.try_wait().unwrap().map(Err),
+        });
+        match started.await {
+            Ok(port) => {
+                hub.port = port;
+                Ok(hub)
+            }
+            Err(status) => {
+                let said = eventually("its last words", async || hub.stderr.finished()).await;
+                Err((status, said))
+            }
+        }
+    }
+}
+
+/// A running hub.
+pub struct HubProcess {
+    child: Child,
+    port: u16,
+    place: Place,
+    stdout: Captured,
+    stderr: Captured,
+}
+
+impl HubProcess {
+    /// Returns the port it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Returns the folder that holds its home.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Returns its admin API.
+    pub fn api(&self) -> Api {
+        Api::new(self.port)
+    }
+
+    /// Returns the commands of the same program, told where this hub is.
+    pub fn commands(&self, program: &str) -> Commands<'_> {
+        Commands::new(program, &self.place).variable("TABWIRE_PORT", &self.port.to_string())
+    }
+
+    /// Returns everything it has written to standard error.
+    pub fn stderr(&self) -> String {
+        self.stderr.text()
+    }
+
+    /// Returns everything it has written to standard output.
+    pub fn stdout(&self) -> String {
+        self.stdout.text()
+    }
+
+    /// Returns how much memory it holds, in KiB.
+    pub fn memory_kib(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    /// Sends a signal.
+    pub fn signal(&self, signal: Signal) {
+        let name = match signal {
+            Signal::Hangup => "HUP",
+            Signal::Terminate => "TERM",
+            Signal::Stop => "STOP",
+            Signal::Continue => "CONT",
+        };
+        // The shell's own kill: the one way without unsafe code that is on every machine.
+        let script = format!("kill -{name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+    }
+
+    /// Tells it to stop and waits for that.
+    pub async fn terminate(&mut self) -> ExitStatus {
+        self.signal(Signal::Terminate);
+        self.exited().await
+    }
+
+    /// Waits until it has ended.
+    pub async fn exited(&mut self) -> ExitStatus {
+        let child = &mut self.child;
+        within(PATIENCE, "the hub ends", async {
+            loop {
+                if let Some(status) = child.try_wait().unwrap() {
+                    return status;
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await
+    }
+
+    /// Reads the line that says where it listens.
+    fn listening(&self) -> Option<u16> {
+        let text = self.stdout.text();
+        let (line, _) = text.split_once('\n')?;
+        let event: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(event["event"], "listening", "{line}");
+        Some(event["port"].as_u64().unwrap() as u16)
+    }
+}
+
+impl Drop for HubProcess {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("--- the hub on port {} said:\n{}---", self.port, self.stderr.text());
+        }
+    }
+}
+
+/// Gives a command an empty environment with a home of its own.
+pub(crate) fn isolate(command: &mut Command, place: &Place) {
+    command.env_clear().current_dir(place.path()).env("HOME", place.folder("home"));
+    for (variable, folder) in [
+        ("XDG_CONFIG_HOME", "config"),
+        ("XDG_DATA_HOME", "data"),
+        ("XDG_STATE_HOME", "state"),
+        ("XDG_CACHE_HOME", "cache"),
+        ("XDG_RUNTIME_DIR", "run"),
+    ] {
+        command.env(variable, place.folder(folder));
+    }
+    // What tools that watch the program need.
+    for kept in ["PATH", "LLVM_PROFILE_FILE"] {
+        if let Some(value) = std::env::var_os(kept) {
+            command.env(kept, value);
+        }
+    }
+}
+
+/// What a child has written so far.
+#[derive(Clone, Default)]
+pub(crate) struct Captured(Arc<Mutex<(Vec<u8>, bool)>>);
+
+impl Captured {
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0.lock().unwrap().0).into_owned()
+    }
+
+    /// Returns everything once there is no more to come.
+    pub(crate) fn finished(&self) -> Option<String> {
+        let ended = self.0.lock().unwrap().1;
+        ended.then(|| self.text())
+    }
+}
+
+/// Collects what comes out of a pipe, in a thread that ends with the pipe.
+pub(crate) fn collect(pipe: impl Read + Send + 'static) -> Captured {
+    let captured = Captured::default();
+    let into = captured.clone();
+    thread::spawn(move || {
+        let mut reader = BufReader::new(pipe);
+        let mut line = Vec::new();
+        while reader.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) {
+            into.0.lock().unwrap().0.append(&mut line);
+        }
+        into.0.lock().unwrap().1 = true;
+    });
+    captured
+}
