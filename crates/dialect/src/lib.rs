@@ -11,7 +11,7 @@ pub mod depth;
 pub mod machine;
 pub mod native;
 
-pub use machine::{Dialect, Frame, Liveness, Output, PingBy};
+pub use machine::{Dialect, Frame, Liveness, Output, Patience, PingBy};
 
 /// One entry of the register.
 pub struct DialectInfo {
@@ -20,12 +20,12 @@ pub struct DialectInfo {
     /// The WebSocket subprotocol that selects it, where it has one.
     pub subprotocol: Option<&'static str>,
     /// Starts the machine for one connection.
-    pub start: fn() -> Box<dyn Dialect>,
+    pub start: fn(Patience) -> Box<dyn Dialect>,
 }
 
 /// Every dialect there is.
 pub const DIALECTS: &[DialectInfo] = &[DialectInfo {
     name: native::NAME,
     subprotocol: Some(native::SUBPROTOCOL),
-    start: || Box::new(native::Native::default()),
+    start: |patience| Box::new(native::Native::new(patience)),
 }];

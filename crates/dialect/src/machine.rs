@@ -49,6 +49,26 @@ pub struct Liveness {
     pub ping_by: PingBy,
 }
 
+/// What the operator wants instead of a dialect's own liveness rule.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Patience {
+    /// Instead of its `ask_after`.
+    pub ask_after: Option<Duration>,
+    /// Instead of its `dead_after`.
+    pub dead_after: Option<Duration>,
+}
+
+impl Liveness {
+    /// Returns the rule with what the operator wants.
+    pub fn with(self, patience: Patience) -> Self {
+        Self {
+            ask_after: patience.ask_after.unwrap_or(self.ask_after),
+            dead_after: patience.dead_after.unwrap_or(self.dead_after),
+            ..self
+        }
+    }
+}
+
 /// One connection's protocol.
 pub trait Dialect: Send {
     /// Speaks first, where the protocol wants that.

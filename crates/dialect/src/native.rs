@@ -16,25 +16,24 @@ use std::time::Duration;
 use model::{Closing, FromBrowser, ToBrowser};
 use serde::Serialize;
 
-use crate::{Dialect, Frame, Liveness, Output, PingBy};
+use crate::{Dialect, Frame, Liveness, Output, Patience, PingBy};
 
 /// Its name in configuration, logs and metrics.
 pub const NAME: &str = "native";
 /// The WebSocket subprotocol that selects it.
 pub const SUBPROTOCOL: &str = "tabwire.v1";
-/// The hub asks after this much silence; a Chrome worker dies after 30 s without messages.
-pub const HEARTBEAT: Duration = Duration::from_secs(20);
 
+/// A Chrome worker dies after 30 s without messages, so the hub asks well before that.
 const LIVENESS: Liveness = Liveness {
-    ask_after: HEARTBEAT,
+    ask_after: Duration::from_secs(20),
     dead_after: Duration::from_secs(10),
     ping_by: PingBy::Message,
 };
 
 /// One connection's machine.
-#[derive(Default)]
 pub struct Native {
     introduced: bool,
+    liveness: Liveness,
 }
 
 impl Dialect for Native {
@@ -63,16 +62,21 @@ impl Dialect for Native {
     fn send(&mut self, message: ToBrowser) -> Vec<Output> {
         match message {
             ToBrowser::Bye(closing) => refuse(closing),
-            message => write(&encode::encode(message)),
+            message => write(&encode::encode(message, self.liveness.ask_after)),
         }
     }
 
     fn liveness(&self) -> Liveness {
-        LIVENESS
+        self.liveness
     }
 }
 
 impl Native {
+    /// Starts the machine.
+    pub fn new(patience: Patience) -> Self {
+        Self { introduced: false, liveness: LIVENESS.with(patience) }
+    }
+
     /// Lets `hello` be the first message and the only one of its kind.
     fn take_turn(&mut self, message: FromBrowser) -> Vec<Output> {
         let is_hello = matches!(message, FromBrowser::Hello(_));

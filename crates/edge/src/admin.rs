@@ -146,6 +146,9 @@ async fn call(
     Extension(pass): Extension<Pass>,
     request: Request,
 ) -> Answer {
+    if edge.is_draining() {
+        return Err(Fault::new(Code::ShuttingDown, "the hub is shutting down"));
+    }
     let caller = caller(&pass, request.headers())?;
     let binding = header_text(request.headers(), INSTANCE_HEADER)?;
     let body: CallBody = read_json(&edge, request).await?;

@@ -7,6 +7,7 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Response, StatusCode, header},
 };
+use dialect::Patience;
 use hyper_util::rt::TokioIo;
 use model::{Code, Fault};
 use tokio_tungstenite::{
@@ -23,6 +24,7 @@ use crate::{
     connection::{self, Visitor},
     gate::Pass,
     meter::{Allowance, Meter},
+    metrics::Counted,
     naming, reply,
 };
 
@@ -53,9 +55,13 @@ fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fa
         .get::<Pass>()
         .cloned()
         .ok_or_else(|| Fault::new(Code::Internal, "the request did not pass the gates"))?;
+    let config = edge.config.load();
     let upgraded = hyper::upgrade::on(request);
     let visitor = Visitor {
-        dialect: (naming.dialect.start)(),
+        dialect: (naming.dialect.start)(Patience {
+            ask_after: config.ping_after,
+            dead_after: config.dead_after,
+        }),
         dialect_name: naming.dialect.name,
         instance: naming.instance,
         origin: pass.origin,
@@ -89,9 +95,8 @@ where
         .max_frame_size(Some(config.message_bytes));
     let metered = Meter::new(io, allowance.clone());
     let socket = WebSocketStream::from_raw_socket(metered, Role::Server, Some(limits)).await;
-    edge.metrics.sockets.inc();
+    let _counted = Counted::new(&edge.metrics.sockets);
     connection::run(&edge, &config, socket, allowance, visitor).await;
-    edge.metrics.sockets.dec();
 }
 
 fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {

@@ -9,7 +9,7 @@ mod ending;
 
 use std::{collections::VecDeque, time::Duration};
 
-use dialect::{Dialect, Frame, Liveness, Output, PingBy};
+use dialect::{Dialect, Frame, Output, PingBy};
 use futures_util::{SinkExt, StreamExt, stream::SplitSink, stream::SplitStream};
 use hub::{Attachment, Batch, Introduction, Outgoing};
 use model::{CloseReason, Closing, FromBrowser, Hello, InstanceId, ToBrowser};
@@ -135,8 +135,8 @@ where
         }
     };
     timeout(config.hello_timeout, greeting).await.unwrap_or_else(|_| {
-        let limit = config.hello_timeout.as_secs();
-        let closing = Closing::new(CloseReason::HelloTimeout, format!("no hello within {limit} s"));
+        let message = format!("no hello within {:?}", config.hello_timeout);
+        let closing = Closing::new(CloseReason::HelloTimeout, message);
         Err(End::Close(closing))
     })
 }
@@ -189,21 +189,16 @@ where
     // Both may be dropped at any point: a frame that is half written stays in the socket's
     // buffer and is completed by whoever writes next.
     tokio::select! {
-        end = read_loop(config, shared, reading, attachment) => end,
+        end = read_loop(shared, reading, attachment) => end,
         end = write_loop(config, shared, writing, outgoing) => end,
     }
 }
 
-async fn read_loop<Io>(
-    config: &Config,
-    shared: &Shared,
-    reading: &mut Reading<Io>,
-    attachment: &Attachment,
-) -> End
+async fn read_loop<Io>(shared: &Shared, reading: &mut Reading<Io>, attachment: &Attachment) -> End
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let liveness = liveness(config, shared.dialect.lock().liveness());
+    let liveness = shared.dialect.lock().liveness();
     let mut heard = Instant::now();
     let mut asked = false;
     let timer = sleep_until(heard + liveness.ask_after);
@@ -304,8 +299,7 @@ where
             Ok(Ok(())) => {}
             Ok(Err(end)) => return end,
             Err(_) => {
-                let limit = config.write_timeout.as_secs();
-                let message = format!("nothing was read for {limit} s");
+                let message = format!("nothing was read for {:?}", config.write_timeout);
                 return End::Close(Closing::new(CloseReason::SlowConsumer, message));
             }
         }
@@ -378,13 +372,5 @@ impl Shared {
                 }
             }
         }
-    }
-}
-
-fn liveness(config: &Config, rule: Liveness) -> Liveness {
-    Liveness {
-        ask_after: config.ping_after.unwrap_or(rule.ask_after),
-        dead_after: config.dead_after.unwrap_or(rule.dead_after),
-        ..rule
     }
 }

@@ -23,6 +23,7 @@ use tokio::{
 use crate::{
     Edge,
     gate::{self, Ends},
+    metrics::Counted,
 };
 
 /// Connections that the kernel may hold until we accept them. With tokio's 128, a burst of
@@ -129,8 +130,8 @@ fn admit(edge: &Arc<Edge>, router: &Router, stream: TcpStream, peer: SocketAddr)
     let ends = Ends { peer: peer.ip().to_canonical(), local: local.ip().to_canonical() };
     edge.metrics.accepted.inc();
     // A connection that became a WebSocket is counted there.
-    let open = edge.metrics.connections.inc() + edge.metrics.sockets.get();
-    let counted = Counted(edge.clone());
+    let open = edge.metrics.connections.get() + edge.metrics.sockets.get();
+    let counted = Counted::new(&edge.metrics.connections);
     if open >= edge.config.load().connections_max as i64 {
         edge.metrics.refused("connections");
         edge.tasks.spawn(async move {
@@ -144,15 +145,6 @@ fn admit(edge: &Arc<Edge>, router: &Router, stream: TcpStream, peer: SocketAddr)
         let _counted = counted;
         serve_stream(&edge, router, stream, ends).await;
     });
-}
-
-/// Counts a connection as open for as long as this lives.
-struct Counted(Arc<Edge>);
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.metrics.connections.dec();
-    }
 }
 
 /// Speaks HTTP on a byte stream until it ends or is switched to WebSocket.

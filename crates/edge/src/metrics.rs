@@ -38,3 +38,20 @@ impl Metrics {
         self.refusals.get_or_create(&Gate { gate }).inc();
     }
 }
+
+/// Counts something as open for as long as this lives, panics included.
+pub struct Counted(Gauge);
+
+impl Counted {
+    /// Counts one more.
+    pub fn new(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}

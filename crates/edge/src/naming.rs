@@ -24,15 +24,18 @@ pub struct Naming {
 /// Reads who a peer is and what it speaks.
 pub fn read(uri: &Uri, headers: &HeaderMap) -> Result<Naming, Fault> {
     let offered = offered(headers);
-    let ways = [
-        ("path", path_instance(uri)),
-        ("query", query_instance(uri)),
-        ("subprotocol", offered.iter().find_map(|name| name.strip_prefix("instance."))),
-        ("header", headers.get(INSTANCE_HEADER).and_then(|value| value.to_str().ok())),
-    ];
+    let query = uri.query().unwrap_or_default().split('&');
+    let header = headers.get_all(INSTANCE_HEADER).iter();
+    let subprotocol = offered.iter().filter_map(|name| name.strip_prefix("instance."));
+    // Instance ids need no percent-encoding; one that has any is refused as an id.
+    let ways = path_instance(uri)
+        .map(|text| ("path", text))
+        .into_iter()
+        .chain(query.filter_map(|pair| Some(("query", pair.strip_prefix("instanceId=")?))))
+        .chain(subprotocol.map(|text| ("subprotocol", text)))
+        .chain(header.map(|value| ("header", value.to_str().unwrap_or_default())));
     let mut found: Option<(&str, InstanceId)> = None;
     for (way, text) in ways {
-        let Some(text) = text else { continue };
         let instance = InstanceId::parse(text)
             .map_err(|error| Fault::new(Code::InvalidArgument, format!("{way}: {error}")))?;
         match &found {
@@ -70,11 +73,6 @@ fn offered(headers: &HeaderMap) -> Vec<&str> {
 
 fn path_instance(uri: &Uri) -> Option<&str> {
     uri.path().strip_prefix("/session/").filter(|rest| !rest.is_empty())
-}
-
-/// Instance ids need no percent-encoding; one that has any is refused as an id.
-fn query_instance(uri: &Uri) -> Option<&str> {
-    uri.query()?.split('&').find_map(|pair| pair.strip_prefix("instanceId="))
 }
 
 #[cfg(test)]

@@ -33,11 +33,12 @@ impl Catalog {
             }
             Change::ToolsChanged { tab, tools } => {
                 check_tools(tools)?;
-                self.tools.insert(*tab, tools.clone());
-                let bytes: usize = self.tools.values().flatten().map(ToolSpec::size).sum();
-                if bytes > limits::TOOL_BYTES {
+                let others = self.tools.iter().filter(|(owner, _)| *owner != tab);
+                let all = others.flat_map(|(_, tools)| tools).chain(tools);
+                if all.map(ToolSpec::size).sum::<usize>() > limits::TOOL_BYTES {
                     return Err(over_limit("bytes in all tools together", limits::TOOL_BYTES));
                 }
+                self.tools.insert(*tab, tools.clone());
             }
             Change::State(_) | Change::Event { .. } => {}
         }

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use model::{CloseReason, Closing, Reply};
 use parking_lot::RwLock;
 use store::{Store, StoreError};
-use tokio::task::JoinSet;
+use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -86,12 +86,20 @@ impl Hub {
         outbox: Outbox,
     ) -> Result<Attachment, Closing> {
         let session = self.find_or_create(&introduction)?;
-        session.admit(introduction, outbox).await
+        let attachment = session.admit(introduction, outbox).await?;
+        // Somebody may have dropped it from the list while it was being admitted.
+        self.registry.write().keep(&session);
+        Ok(attachment)
     }
 
     /// Returns all sessions, by name.
     pub fn sessions(&self) -> Vec<Arc<Session>> {
         self.registry.read().all()
+    }
+
+    /// Watches what sessions offer: the number grows when tools change or sessions come and go.
+    pub fn offers(&self) -> watch::Receiver<u64> {
+        self.services.offers.subscribe()
     }
 
     /// Watches what happens in all sessions from now on.
@@ -187,6 +195,7 @@ impl Hub {
     fn drop_session(&self, registry: &mut Registry, session: &Session) {
         registry.remove(session);
         self.services.metrics.sessions.dec();
+        self.services.offers_changed();
         if let Err(error) = self.services.store.forget_session(&session.id) {
             tracing::error!(session = %session.id, %error, "session not forgotten on disk");
         }

@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use model::{ClientId, Code, Effect, Epoch, Fault, Json, Work, json::shorten};
+use model::{ClientId, Code, Effect, Epoch, Fault, Json, Reply, Work, json::shorten};
 use serde_json::Value;
 
 use crate::{
@@ -105,10 +105,14 @@ impl Hub {
             timeout: query.timeout,
             progress: None,
         };
-        self.call(session, request).await?;
-        session
-            .snapshot()
-            .ok_or_else(|| Fault::new(Code::StateUnavailable, "the page answered without a state"))
+        match self.call(session, request).await? {
+            Reply::State(_) => session.snapshot().ok_or_else(|| {
+                Fault::new(Code::StateUnavailable, "the page answered without a state")
+            }),
+            Reply::Result(_) | Reply::Tools(_) => {
+                Err(Fault::new(Code::MalformedReply, "the page answered another question"))
+            }
+        }
     }
 }
 

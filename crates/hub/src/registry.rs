@@ -25,6 +25,13 @@ impl Registry {
         self.by_id.insert(session.id.clone(), session);
     }
 
+    /// Puts a session back if it has been taken out.
+    pub fn keep(&mut self, session: &Arc<Session>) {
+        if !self.by_id.contains_key(&session.id) {
+            self.insert(session.clone());
+        }
+    }
+
     pub fn remove(&mut self, session: &Session) {
         self.by_id.remove(&session.id);
         self.by_instance.remove(&session.instance);

@@ -86,7 +86,12 @@ impl ReplayLog {
     }
 
     /// Answers a peer that comes back: from its position, or from now on when it has none.
-    pub fn resume(&self, position: Option<&Position>) -> Result<ReplayPage, StoreError> {
+    pub fn resume(
+        &mut self,
+        position: Option<&Position>,
+        limits: &ReplayLimits,
+    ) -> Result<ReplayPage, StoreError> {
+        self.enforce(limits)?;
         match position {
             Some(position) => self.page_after(position),
             None => Ok(self.empty_page(None)),
@@ -94,7 +99,12 @@ impl ReplayLog {
     }
 
     /// Answers a request for what follows a position, whole or selected.
-    pub fn page(&self, request: &ReplayRequest) -> Result<ReplayPage, StoreError> {
+    pub fn page(
+        &mut self,
+        request: &ReplayRequest,
+        limits: &ReplayLimits,
+    ) -> Result<ReplayPage, StoreError> {
+        self.enforce(limits)?;
         if request.types.is_empty() && !request.errors_first {
             return self.page_after(&request.from);
         }

@@ -103,7 +103,8 @@ impl Hub {
         };
         let tab = match target {
             Target::Page => Some(session.choose_tab(&call.caller.client, call.tab)?),
-            Target::App | Target::Command => call.tab,
+            Target::Command => call.tab,
+            Target::App => None,
         };
         let request = CallRequest {
             caller: call.caller,

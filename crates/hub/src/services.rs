@@ -11,7 +11,7 @@ use std::{
 use arc_swap::ArcSwap;
 use model::{CallId, Code, Fault, id::random_number};
 use store::Store;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
 use crate::{
     agenda::Agenda,
@@ -28,6 +28,8 @@ pub(crate) struct Services {
     pub agenda: Agenda,
     pub store: Arc<dyn Store>,
     pub version: &'static str,
+    /// Counts changes of what sessions offer: tools, tabs, and which sessions there are.
+    pub offers: watch::Sender<u64>,
     feed: broadcast::Sender<Arc<FeedItem>>,
     run: u64,
     last_call: AtomicU64,
@@ -42,6 +44,7 @@ impl Services {
             agenda: Agenda::default(),
             store,
             version,
+            offers: watch::Sender::new(0),
             feed: broadcast::Sender::new(WATCH_BACKLOG),
             run: random_number(),
             last_call: AtomicU64::new(0),
@@ -73,6 +76,10 @@ impl Services {
         }
         self.metrics.in_flight.inc();
         Ok(InFlight(self.clone()))
+    }
+
+    pub fn offers_changed(&self) {
+        self.offers.send_modify(|count| *count += 1);
     }
 
     pub fn watch(&self) -> Watcher {

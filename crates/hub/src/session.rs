@@ -12,7 +12,7 @@ use std::{sync::Arc, time::Duration};
 
 use model::{
     CloseReason, Closing, InstanceId, Json, Kind, Level, NumberedChange, Position, Sequence,
-    SessionId, Tab, ToBrowser, ToolSpec, record::LogEntry,
+    SessionId, Tab, TabId, ToBrowser, ToolSpec, record::LogEntry,
 };
 use parking_lot::Mutex;
 use store::NewEntry;
@@ -161,6 +161,11 @@ impl Session {
         self.core.lock().catalog.app_tool(name).cloned()
     }
 
+    /// Returns the tools that the page in a tab declares.
+    pub fn page_tools(&self, tab: TabId) -> Vec<ToolSpec> {
+        self.core.lock().catalog.page_tools(tab).to_vec()
+    }
+
     /// Returns the newest known state.
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.core.lock().state.snapshot()
@@ -190,6 +195,11 @@ impl Session {
         let core = self.core.lock();
         let entries = core.feed.read(after, limit).unwrap_or_default();
         (core.feed.current(), entries)
+    }
+
+    /// Returns the feed's name and newest number: the cursor for "from now on".
+    pub fn feed_position(&self) -> Position {
+        self.core.lock().feed.current()
     }
 
     /// Closes the socket, if there is one.

@@ -26,6 +26,8 @@ struct Known {
     value: Cached,
     epoch: Option<Epoch>,
     version: u64,
+    /// The value is what the page had at `version`, so that the next patch fits it.
+    exact: bool,
     at: Instant,
 }
 
@@ -67,17 +69,39 @@ impl StateCache {
         if update.epoch.as_ref().is_some_and(|epoch| self.ended.contains(epoch)) {
             return Applied::Older;
         }
-        let same_life = self.known.as_ref().is_some_and(|known| known.epoch == update.epoch);
-        let last = self.known.as_ref().filter(|_| same_life).map(|known| known.version);
+        if update.epoch.is_none() && self.known.as_ref().is_some_and(|known| known.epoch.is_some())
+        {
+            return self.told_without_version(update.body);
+        }
+        let same_life = self.known.as_ref().filter(|known| known.epoch == update.epoch);
+        let last = same_life.map(|known| known.version);
+        let exact = same_life.is_some_and(|known| known.exact);
         // Where the page does not count, order of arrival does.
         let version = update.version.unwrap_or_else(|| last.map_or(1, |last| last + 1));
         match update.body {
             StateBody::Whole(_) if last.is_some_and(|last| version < last) => Applied::Older,
             StateBody::Whole(json) => self.replace(json, update.epoch, version),
             StateBody::Patch(_) if last.is_some_and(|last| version <= last) => Applied::Older,
-            StateBody::Patch(patch) if last == Some(version - 1) => self.patch(&patch, version),
+            StateBody::Patch(patch) if exact && last.map(|last| last + 1) == Some(version) => {
+                self.patch(&patch, version)
+            }
             StateBody::Patch(_) => Applied::NeedsWhole,
         }
+    }
+
+    /// A page that counts its versions answered without one: the value is newer than what was
+    /// known, but nobody knows which version the next patch builds on.
+    fn told_without_version(&mut self, body: StateBody) -> Applied {
+        let (Some(known), StateBody::Whole(json)) = (&mut self.known, body) else {
+            return Applied::NeedsWhole;
+        };
+        if json.size() > limits::STATE {
+            return Applied::TooLarge;
+        }
+        known.value = Cached::Text(json);
+        known.exact = false;
+        known.at = Instant::now();
+        Applied::Accepted
     }
 
     /// Returns the newest known state.
@@ -116,7 +140,8 @@ impl StateCache {
                 self.ended.pop_front();
             }
         }
-        self.known = Some(Known { value: Cached::Text(json), epoch, version, at: Instant::now() });
+        let value = Cached::Text(json);
+        self.known = Some(Known { value, epoch, version, exact: true, at: Instant::now() });
         Applied::Accepted
     }
 
@@ -249,6 +274,19 @@ mod tests {
             );
         }
         check(&mut cache, 2, json!({"color": "green"}));
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_a_version_is_newer_and_no_base_for_patches() {
+        let mut cache = StateCache::default();
+        cache.apply(whole("p1", 3, json!({"color": "red"})));
+        let body = StateBody::Whole(Json::of(&json!({"color": "green"})));
+        let told = StateUpdate { body, epoch: None, version: None };
+        assert_eq!(cache.apply(told), Applied::Accepted);
+        check(&mut cache, 3, json!({"color": "green"}));
+        assert_eq!(cache.apply(patch("p1", 4, set("blue"))), Applied::NeedsWhole);
+        assert_eq!(cache.apply(whole("p1", 4, json!({"color": "blue"}))), Applied::Accepted);
+        assert_eq!(cache.apply(patch("p1", 5, set("teal"))), Applied::Accepted);
     }
 
     #[tokio::test]

@@ -68,6 +68,11 @@ impl fmt::Debug for Json {
     }
 }
 
+/// Cuts a text to so many characters; what is left is its beginning.
+pub fn cut(text: &str, longest: usize) -> String {
+    text.chars().take(longest).collect()
+}
+
 /// Cuts a text for a log line or an error, on a character boundary, and says that it did.
 pub fn shorten(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {

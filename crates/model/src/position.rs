@@ -51,7 +51,7 @@ pub struct Sequence(pub u64);
 impl Sequence {
     /// Returns the number that follows.
     pub fn next(self) -> Self {
-        Self(self.0 + 1)
+        Self(self.0.saturating_add(1))
     }
 }
 

@@ -6,7 +6,8 @@
 use model::{
     CallId, CallProgress, Change, CloseReason, Closing, Code, Epoch, ExecutorStatus, Fault,
     FromBrowser, InstanceId, Json, NumberedChange, Position, Reply, Sequence, StateBody, TabId,
-    Target, json::shorten,
+    Target,
+    json::{cut, shorten},
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -145,12 +146,12 @@ fn hello(body: wire::Hello) -> Result<model::Hello, Closing> {
             wire::Kind::App => model::Kind::App,
         },
         name: body.name,
-        version: body.version.map(|version| shorten(&version, SHORT)),
+        version: body.version.map(|version| cut(&version, SHORT)),
         capabilities: body
             .capabilities
             .iter()
             .take(CAPABILITIES)
-            .map(|name| shorten(name, SHORT))
+            .map(|name| cut(name, SHORT))
             .collect(),
         epoch: Some(epoch(&body.epoch)?),
         position: body.position.map(position).transpose()?,
@@ -241,7 +242,7 @@ fn event(body: wire::Event) -> Change {
         wire::Level::Error => model::Level::Error,
     };
     let data = body.data.map_or_else(Json::null, Json::from);
-    Change::Event { name: shorten(&body.name, 128), level, data }
+    Change::Event { name: cut(&body.name, 128), level, data }
 }
 
 fn state_update(body: &wire::StateUpdate) -> Result<model::StateUpdate, Closing> {
@@ -282,8 +283,8 @@ fn replay_page(body: wire::ReplayPage) -> Result<model::ReplayPage, Closing> {
 fn tab(body: wire::Tab) -> model::Tab {
     model::Tab {
         id: TabId(body.id),
-        title: shorten(&body.title, TITLE),
-        url: shorten(&body.url, URL),
+        title: cut(&body.title, TITLE),
+        url: cut(&body.url, URL),
         active: body.active,
     }
 }

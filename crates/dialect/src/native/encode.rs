@@ -1,18 +1,20 @@
 //! From the model's messages to `tabwire.v1` frames.
 
+use std::time::Duration;
+
 use model::{
     Call, Change, Closing, Json, NumberedChange, Position, RefusedResume, ReplayPage, ToBrowser,
     Work,
 };
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::{HEARTBEAT, wire};
+use super::wire;
 
-/// Writes one message for the wire. A [`ToBrowser::Bye`] goes through [`bye`].
-pub fn encode(message: ToBrowser) -> wire::ToBrowser {
+/// Writes one message for the wire; a welcome tells after how much silence the hub asks.
+pub fn encode(message: ToBrowser, heartbeat: Duration) -> wire::ToBrowser {
     use wire::ToBrowser as Wire;
     match message {
-        ToBrowser::Welcome(body) => Wire::Welcome(welcome(*body)),
+        ToBrowser::Welcome(body) => Wire::Welcome(welcome(*body, heartbeat)),
         ToBrowser::Call(call) => encode_call(*call),
         ToBrowser::Cancel(call) => Wire::Cancel(wire::Cancel { call_id: call.to_string() }),
         ToBrowser::CallQuery(call) => {
@@ -40,13 +42,13 @@ pub fn bye(closing: &Closing) -> wire::ToBrowser {
     })
 }
 
-fn welcome(body: model::Welcome) -> wire::Welcome {
+fn welcome(body: model::Welcome, heartbeat: Duration) -> wire::Welcome {
     let nothing_received = || Position::start(body.current.epoch.clone());
     wire::Welcome {
         session_id: body.session.to_string(),
         name: body.name,
         server_version: body.server_version,
-        heartbeat_ms: HEARTBEAT.as_millis() as u64,
+        heartbeat_ms: heartbeat.as_millis() as u64,
         epoch: body.current.epoch.to_string(),
         current_sequence: body.current.sequence.0,
         received: position(&body.received.unwrap_or_else(nothing_received)),

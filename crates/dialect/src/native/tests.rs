@@ -7,7 +7,7 @@ use super::*;
 const HELLO: &str = r#"{"type":"hello","instanceId":"app-1","kind":"app","epoch":"e1"}"#;
 
 fn introduced() -> Native {
-    let mut machine = Native::default();
+    let mut machine = Native::new(Patience::default());
     assert!(matches!(
         machine.receive(Frame::Text(HELLO))[..],
         [Output::Deliver(FromBrowser::Hello(_))]
@@ -30,7 +30,7 @@ fn check_refused(frame: &str, reason: &str) {
 
 #[test]
 fn hello_comes_first_and_once() {
-    let early = Native::default()
+    let early = Native::new(Patience::default())
         .receive(Frame::Text(r#"{"type":"ack","position":{"epoch":"e","sequence":1}}"#));
     assert!(matches!(&early[..], [_, Output::Close(closing)] if closing.reason.code() == 4500));
     check_refused(HELLO, "protocol_error");

@@ -100,7 +100,7 @@ pub fn feed(since: u64, current: &Position, entries: &[LogEntry]) -> Value {
         "items": entries.iter().map(entry).collect::<Vec<_>>(),
         "next": entries.last().map_or(since, |last| last.sequence),
         // Entries between the cursor and the first one are no longer kept.
-        "missed": first.map_or(0, |first| first.saturating_sub(since + 1)),
+        "missed": first.map_or(0, |first| first.saturating_sub(since.saturating_add(1))),
     })
 }
 

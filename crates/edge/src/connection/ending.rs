@@ -81,7 +81,12 @@ pub async fn finish<Io>(
     }
     allowance.drain();
     let _ = timeout(PATIENCE, async {
-        while let Some(Ok(_)) = reading.next().await {}
+        while let Some(Ok(message)) = reading.next().await {
+            // The handshake is complete: it is for us to end the connection, and the peer waits.
+            if message.is_close() {
+                return;
+            }
+        }
         // Frames that nobody understands any more: closing on unread bytes would reset the
         // connection, and the peer might never see why.
         if let Ok(mut socket) = reading.reunite(writing) {

@@ -30,33 +30,39 @@ fn at(log: &ReplayLog, sequence: u64) -> Position {
     Position { epoch: log.current().epoch, sequence: Sequence(sequence) }
 }
 
+fn resume(log: &mut ReplayLog, sequence: u64) -> ReplayPage {
+    let position = at(log, sequence);
+    log.resume(Some(&position), &LIMITS).unwrap()
+}
+
 fn numbers(page: &ReplayPage) -> Vec<u64> {
     page.messages.iter().map(|message| message.sequence.unwrap().0).collect()
 }
 
 #[tokio::test]
 async fn pages_are_whole_and_oldest_first() {
-    let log = filled(205);
-    let first = log.resume(Some(&at(&log, 3))).unwrap();
+    let mut log = filled(205);
+    let first = resume(&mut log, 3);
     assert_eq!(numbers(&first), (4..=103).collect::<Vec<_>>());
     assert!(first.more && first.refused.is_none());
-    let last = log.resume(Some(&at(&log, 203))).unwrap();
+    let last = resume(&mut log, 203);
     assert_eq!((numbers(&last), last.more), (vec![204, 205], false));
-    let none = log.resume(Some(&at(&log, 205))).unwrap();
+    let none = resume(&mut log, 205);
     assert_eq!((numbers(&none), none.refused), (vec![], None), "nothing missed is recovered");
 }
 
 #[tokio::test]
 async fn every_reason_is_told_apart_and_comes_without_messages() {
-    let log = filled(300);
-    let check = |position: Position, expected| {
-        let page = log.resume(Some(&position)).unwrap();
+    let mut log = filled(300);
+    for (position, expected) in [
+        (at(&log, 49), RefusedResume::Gap),
+        (at(&log, 301), RefusedResume::FutureSequence),
+        (Position::start(Epoch::mint()), RefusedResume::EpochChanged),
+    ] {
+        let page = log.resume(Some(&position), &LIMITS).unwrap();
         assert_eq!((page.refused, page.messages.len()), (Some(expected), 0), "{position:?}");
-    };
-    check(at(&log, 49), RefusedResume::Gap);
-    check(at(&log, 301), RefusedResume::FutureSequence);
-    check(Position::start(Epoch::mint()), RefusedResume::EpochChanged);
-    assert_eq!(log.resume(Some(&at(&log, 50))).unwrap().refused, None, "the last kept place");
+    }
+    assert_eq!(resume(&mut log, 50).refused, None, "the last kept place");
 }
 
 #[tokio::test(start_paused = true)]
@@ -64,9 +70,9 @@ async fn old_messages_expire() {
     let mut log = filled(3);
     tokio::time::advance(LIMITS.age + Duration::from_secs(1)).await;
     log.publish(entry("new", 0), &LIMITS).unwrap();
-    let page = log.resume(Some(&at(&log, 1))).unwrap();
+    let page = resume(&mut log, 1);
     assert_eq!(page.refused, Some(RefusedResume::Expired));
-    assert_eq!(numbers(&log.resume(Some(&at(&log, 3))).unwrap()), [4]);
+    assert_eq!(numbers(&resume(&mut log, 3)), [4]);
 }
 
 #[tokio::test]
@@ -85,9 +91,10 @@ async fn selections_are_partial_and_errors_can_come_first() {
     for (name, level) in [("console", 0), ("network", 2), ("console", 2), ("dialog", 1)] {
         log.publish(entry(name, level), &LIMITS).unwrap();
     }
-    let ask = |types: &[&str], errors_first| {
+    let mut ask = |types: &[&str], errors_first| {
         let types = types.iter().map(|name| (*name).to_owned()).collect();
-        log.page(&ReplayRequest { from: at(&log, 0), types, errors_first }).unwrap()
+        let from = at(&log, 0);
+        log.page(&ReplayRequest { from, types, errors_first }, &LIMITS).unwrap()
     };
     let page = ask(&["console"], false);
     assert_eq!((numbers(&page), page.partial), (vec![1, 3], true));
@@ -205,7 +212,7 @@ impl World {
     /// A resume as a receiver does it: all pages, or a fresh start when refused.
     fn come_back(&mut self, from: Position) {
         self.wire.clear();
-        let mut page = self.log.resume(Some(&from)).unwrap();
+        let mut page = self.log.resume(Some(&from), &LIMITS).unwrap();
         if let Some(reason) = page.refused {
             assert!(page.messages.is_empty(), "a refusal carries no messages");
             let kept = LIMITS.messages as u64;
@@ -232,7 +239,7 @@ impl World {
             if !page.more {
                 break;
             }
-            page = self.log.resume(self.inbox.seen()).unwrap();
+            page = self.log.resume(self.inbox.seen(), &LIMITS).unwrap();
         }
         assert_eq!(self.inbox.seen().unwrap().sequence.0, self.published, "all was told");
     }

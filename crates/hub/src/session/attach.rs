@@ -216,6 +216,7 @@ impl Session {
         self.save(&core);
         drop(core);
         self.services.metrics.connected.inc();
+        self.services.offers_changed();
         tracing::info!(session = %self.id, name = %self.name, connection = number, "attached");
         Attachment { session: self.clone(), number }
     }
@@ -238,10 +239,13 @@ impl Session {
         received: Option<Position>,
         resume_token: String,
     ) -> Welcome {
-        let mut replay = core.outgoing.resume(position).unwrap_or_else(|error| {
-            tracing::error!(session = %self.id, %error, "replay not readable");
-            core.outgoing.unreadable()
-        });
+        let mut replay = core
+            .outgoing
+            .resume(position, &self.services.replay_limits())
+            .unwrap_or_else(|error| {
+                tracing::error!(session = %self.id, %error, "replay not readable");
+                core.outgoing.unreadable()
+            });
         if let Some(reason) = replay.refused {
             self.services.metrics.refused_resume(reason);
             replay.messages.clear();
@@ -276,6 +280,7 @@ impl Session {
         }
         drop(core);
         self.services.metrics.connected.dec();
+        self.services.offers_changed();
         tracing::info!(session = %self.id, connection = number, calls = ended.len(), "detached");
     }
 

@@ -131,6 +131,9 @@ impl Session {
             }
         }
         core.catalog.apply(&change)?;
+        if matches!(change, Change::ToolsChanged { .. }) {
+            self.services.offers_changed();
+        }
         let entry = feed::of_change(&change, core.state.version());
         self.record(core, entry);
         Ok(())
@@ -146,7 +149,7 @@ impl Session {
     }
 
     fn replay(&self, core: &mut Core, request: &ReplayRequest) {
-        let page = match core.outgoing.page(request) {
+        let page = match core.outgoing.page(request, &self.services.replay_limits()) {
             Ok(page) => page,
             Err(error) => {
                 tracing::error!(session = %self.id, %error, "replay not readable");
@@ -164,8 +167,12 @@ impl Session {
 
     /// Takes in what the hub had missed, or that it is lost for good.
     fn caught_up(self: &Arc<Self>, core: &mut Core, page: ReplayPage) -> Result<(), Closing> {
-        let ours = core.inbox.seen().is_some_and(|seen| seen.epoch == page.upto.epoch);
-        if !ours || page.partial {
+        // Going back would deliver again what was delivered.
+        let onward = core.inbox.seen().is_some_and(|seen| {
+            seen.epoch == page.upto.epoch
+                && (page.refused.is_none() || page.upto.sequence >= seen.sequence)
+        });
+        if !onward || page.partial {
             return Err(Closing::new(
                 CloseReason::ProtocolError,
                 "this replay page was not asked for",
