@@ -1,0 +1,112 @@
+//! Tool `app_state`: what an app's state is, with where it comes from and how old it is.
+
+use std::time::Duration;
+
+use hub::{Route, Source, StateQuery};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Toolbox,
+    definition::{self, Annotations, Client, CoreTool, Definition, Output, Work, decode},
+};
+
+/// The tool.
+pub const TOOL: CoreTool = CoreTool { name: "app_state", define, aliases: &[], run };
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Args {
+    session: Option<String>,
+    path: Option<String>,
+    max_age_ms: Option<u64>,
+    #[serde(default)]
+    force_refresh: bool,
+    timeout_ms: Option<u64>,
+}
+
+fn define() -> Definition {
+    Definition {
+        name: TOOL.name.to_owned(),
+        title: "App state".to_owned(),
+        description: "State of a connected app, from the cache that the app keeps fresh. \
+            The answer tells source, age and version."
+            .to_owned(),
+        input_schema: json!({
+            "type": "object",
+            "properties": {
+                "session": {"type": "string", "description": "name or id"},
+                "path": {"type": "string", "description": "JSON pointer, e.g. /model/color"},
+                "maxAgeMs": {"type": "integer", "minimum": 0, "description": "ask the app if older"},
+                "forceRefresh": {"type": "boolean", "description": "ask the app"},
+                "timeoutMs": {"type": "integer", "minimum": 1},
+            },
+            "additionalProperties": false,
+        }),
+        output_schema: Some(json!({
+            "type": "object",
+            "properties": {
+                "session": {"type": "string"},
+                "value": {},
+                "source": {"enum": ["cache", "live", "stale"]},
+                "stale": {"type": "string"},
+                "ageMs": {"type": "integer"},
+                "version": {"type": "integer"},
+                "connected": {"type": "boolean"},
+            },
+            "required": ["session", "value", "source", "ageMs", "version", "connected"],
+        })),
+        annotations: Annotations { read_only: true, idempotent: true, ..Annotations::default() },
+    }
+}
+
+fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
+    Box::pin(async move {
+        let args: Args = decode(args)?;
+        let route = Route { session: args.session, binding: client.binding.clone() };
+        let has_state = |session: &hub::Session| session.snapshot().is_some();
+        let session = match toolbox.hub.route(&route, "a state", has_state) {
+            // Nobody has told a state yet: the only session there is may be asked for one.
+            Err(_) if route.session.is_none() => toolbox.hub.route(&route, "a state", |_| true)?,
+            found => found?,
+        };
+        let query = StateQuery {
+            path: args.path,
+            max_age: args.max_age_ms.map(Duration::from_millis),
+            force_refresh: args.force_refresh,
+            timeout: args.timeout_ms.map(Duration::from_millis),
+        };
+        let answer = toolbox.hub.state(&session, &query).await?;
+        let value = answer.value.to_value().unwrap_or_default();
+        let (source, stale) = match &answer.source {
+            Source::Cache => ("cache", None),
+            Source::Live => ("live", None),
+            Source::Stale(reason) => ("stale", Some(reason)),
+        };
+        let age = answer.age.as_millis() as u64;
+        let note = match stale {
+            Some(reason) => format!("STALE: {reason}"),
+            None => format!("{source}, {age} ms old, version {}", answer.version),
+        };
+        let mut structured = json!({
+            "session": &*session.name,
+            "value": value,
+            "source": source,
+            "ageMs": age,
+            "version": answer.version,
+            "connected": answer.connected,
+        });
+        if let Some(reason) = stale {
+            structured["stale"] = json!(reason);
+        }
+        let source = definition::Source {
+            session: session.name.to_string(),
+            origin: session.origin.clone(),
+        };
+        Ok(Output {
+            text: format!("{}\n({note})", answer.value.as_str()),
+            structured,
+            source: Some(source),
+        })
+    })
+}

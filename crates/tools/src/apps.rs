@@ -1,0 +1,172 @@
+//! The tools that connected apps declare, by their own names.
+//!
+//! Apps with the same tool and the same schema share one entry and `session` picks; with
+//! different schemas, or under a name of ours, each appears as `session.tool`. They stay listed
+//! while their session is kept: a call then says that the app is away.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use hub::{CallRequest, Hub, Route, Session};
+use model::{Code, Effect, Fault, Json, Reply, Target, ToolSpec, Work, json::shorten};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    TOOLS, Toolbox,
+    definition::{Annotations, Client, Definition, Output, Source},
+};
+
+type Offer = (Arc<Session>, ToolSpec);
+
+/// Lists the tools of all apps, by name.
+pub fn list(hub: &Hub) -> Vec<Definition> {
+    let mut listed: Vec<_> = by_name(hub)
+        .into_iter()
+        .flat_map(|(name, offers)| match is_shared(&name, &offers) {
+            true => vec![define(name, &offers[0].1)],
+            false => offers
+                .iter()
+                .map(|(session, spec)| define(format!("{}.{name}", session.name), spec))
+                .collect(),
+        })
+        .collect();
+    listed.sort_by(|one, other| one.name.cmp(&other.name));
+    listed
+}
+
+/// Calls a tool of an app.
+pub async fn call(
+    toolbox: &Toolbox,
+    client: &Client,
+    name: &str,
+    args: Value,
+) -> Result<Output, Fault> {
+    let mut fields = match args {
+        Value::Object(fields) => fields,
+        _ => return Err(Fault::new(Code::InvalidArgument, "the arguments must be an object")),
+    };
+    let (session, spec) = find(&toolbox.hub, client, name, take_session(&mut fields)?)?;
+    let args = Value::Object(fields);
+    let schema = spec.input_schema.to_value().unwrap_or_else(|_| json!({"type": "object"}));
+    toolbox.checker(&schema)?.check(&args)?;
+    let request = CallRequest {
+        caller: client.caller.clone(),
+        tab: None,
+        effect: if spec.read_only { Effect::Read } else { Effect::Act },
+        work: Work::Tool { target: Target::App, name: spec.name, args: Json::of(&args) },
+        timeout: None,
+        progress: client.progress.clone(),
+    };
+    match toolbox.hub.call(&session, request).await? {
+        Reply::Result(result) => Ok(output(&session, &result)),
+        Reply::State(_) | Reply::Tools(_) => {
+            Err(Fault::new(Code::MalformedReply, "the app answered another question"))
+        }
+    }
+}
+
+/// Makes what an app or page answered readable for a model and for a program.
+pub(crate) fn output(session: &Session, result: &Json) -> Output {
+    let value = result.to_value().unwrap_or_else(|_| Value::String(result.as_str().to_owned()));
+    let text = match &value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
+    Output { text, structured: value, source: Some(source) }
+}
+
+/// Takes the reserved argument out: it picks the session and is not the app's.
+pub(crate) fn take_session(fields: &mut Map<String, Value>) -> Result<Option<String>, Fault> {
+    match fields.remove("session") {
+        None => Ok(None),
+        Some(Value::String(session)) => Ok(Some(session)),
+        Some(_) => Err(Fault::new(Code::InvalidArgument, "`session` must be a text")),
+    }
+}
+
+/// Finds the session and the tool that a name means.
+fn find(
+    hub: &Hub,
+    client: &Client,
+    name: &str,
+    named: Option<String>,
+) -> Result<(Arc<Session>, ToolSpec), Fault> {
+    // A full name says which session: their names have no dots.
+    if let Some((session, tool)) = name.split_once('.')
+        && let Ok(session) = hub.find(session)
+        && let Some(spec) = session.app_tool(tool)
+    {
+        return Ok((session, spec));
+    }
+    let route = Route { session: named, binding: client.binding.clone() };
+    let can = |session: &Session| session.app_tool(name).is_some();
+    let session = hub.route(&route, name, can).map_err(|fault| with_names(hub, name, fault))?;
+    let spec = session.app_tool(name).ok_or_else(|| {
+        let message = format!("{} has no tool {:?}", session.name, shorten(name, 80));
+        let tools = session.info().tools;
+        let names: Vec<_> = tools.iter().take(20).map(|tool| tool.name.as_str()).collect();
+        Fault::new(Code::UnknownTool, message).hint(format!("it offers {}", names.join(", ")))
+    })?;
+    Ok((session, spec))
+}
+
+/// Adds to an unknown name what there is.
+fn with_names(hub: &Hub, name: &str, fault: Fault) -> Fault {
+    if fault.code != Code::UnknownTool {
+        return fault;
+    }
+    let own = TOOLS.iter().map(|tool| tool.name.to_owned());
+    let names: Vec<String> = own.chain(list(hub).into_iter().map(|tool| tool.name)).collect();
+    let nearest = names.iter().max_by(|one, other| {
+        strsim::jaro_winkler(one, name).total_cmp(&strsim::jaro_winkler(other, name))
+    });
+    let hint = nearest.map(|nearest| format!("the nearest there is: {nearest}"));
+    Fault { message: format!("there is no tool {:?}", shorten(name, 80)), hint, ..fault }
+}
+
+fn by_name(hub: &Hub) -> BTreeMap<String, Vec<Offer>> {
+    let mut all: BTreeMap<String, Vec<Offer>> = BTreeMap::new();
+    for session in hub.sessions() {
+        for spec in session.info().tools {
+            all.entry(spec.name.clone()).or_default().push((session.clone(), spec));
+        }
+    }
+    all
+}
+
+/// One entry for all: nobody's schema differs, and the name is not ours.
+fn is_shared(name: &str, offers: &[Offer]) -> bool {
+    let first = &offers[0].1.input_schema;
+    !TOOLS.iter().any(|tool| tool.name == name)
+        && offers.iter().all(|(_, spec)| spec.input_schema == *first)
+}
+
+fn define(name: String, spec: &ToolSpec) -> Definition {
+    Definition {
+        title: spec.name.replace(['_', '-', '.'], " "),
+        description: spec.description.clone(),
+        input_schema: with_session(spec.input_schema.to_value().unwrap_or_default()),
+        output_schema: None,
+        annotations: Annotations {
+            read_only: spec.read_only,
+            destructive: !spec.read_only,
+            idempotent: false,
+            open_world: true,
+        },
+        name,
+    }
+}
+
+/// Adds the reserved argument to an app's schema.
+fn with_session(schema: Value) -> Value {
+    let mut schema = match schema {
+        Value::Object(schema) => schema,
+        _ => Map::new(),
+    };
+    schema.insert("type".to_owned(), json!("object"));
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        properties.insert("session".to_owned(), json!({"type": "string"}));
+    }
+    Value::Object(schema)
+}

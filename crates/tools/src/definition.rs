@@ -1,0 +1,91 @@
+//! What a tool is to a client: a name, words, schemas, hints; and what it gives back.
+
+use std::pin::Pin;
+
+use hub::Caller;
+use model::{CallProgress, Fault};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+use crate::Toolbox;
+
+/// What a client reads about a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Definition {
+    /// 1 to 128 of letters, digits, `_ . -`.
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// For models; short, because every client pays for it on every step.
+    pub description: String,
+    /// JSON Schema of the arguments.
+    pub input_schema: Value,
+    /// JSON Schema of the structured result, where it is known.
+    pub output_schema: Option<Value>,
+    /// Hints.
+    pub annotations: Annotations,
+}
+
+/// What a tool is like.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Annotations {
+    /// Changes nothing.
+    pub read_only: bool,
+    /// May destroy something. Only meaningful when it is not read-only.
+    pub destructive: bool,
+    /// Doing it twice is like doing it once.
+    pub idempotent: bool,
+    /// Reaches what we know nothing about: pages, the web.
+    pub open_world: bool,
+}
+
+/// Who calls, and from where.
+pub struct Client {
+    /// On whose behalf.
+    pub caller: Caller,
+    /// The session that its endpoint is bound to.
+    pub binding: Option<String>,
+    /// Where progress goes.
+    pub progress: Option<mpsc::Sender<CallProgress>>,
+}
+
+/// What a tool gives back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Output {
+    /// For a model.
+    pub text: String,
+    /// For a program.
+    pub structured: Value,
+    /// Whose words these are, where they come from a page: its session and origin.
+    pub source: Option<Source>,
+}
+
+/// Where a text that we did not write comes from. It is untrusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The session's name.
+    pub session: String,
+    /// The web origin, where it has one.
+    pub origin: Option<String>,
+}
+
+/// The future of a tool's work.
+pub type Work<'a> = Pin<Box<dyn Future<Output = Result<Output, Fault>> + Send + 'a>>;
+
+/// A tool of our own: its definition and what it does, in one object.
+pub struct CoreTool {
+    /// Its name.
+    pub name: &'static str,
+    /// What a client reads.
+    pub define: fn() -> Definition,
+    /// Other names of arguments that are accepted and never listed: `(alias, name)`.
+    pub aliases: &'static [(&'static str, &'static str)],
+    /// Does it, with arguments that fit the schema.
+    pub run: for<'a> fn(&'a Toolbox, &'a Client, Value) -> Work<'a>,
+}
+
+/// Reads checked arguments into a type of ours.
+pub(crate) fn decode<T: serde::de::DeserializeOwned>(args: Value) -> Result<T, Fault> {
+    serde_json::from_value(args)
+        .map_err(|error| Fault::new(model::Code::InvalidArgument, error.to_string()))
+}

@@ -1,0 +1,247 @@
+//! Tool `wait_for`: returns when something happens, because most clients ignore pushes.
+//!
+//! Waits for a part of a state to change or to have a value, for an event after a cursor, or for
+//! a session to be connected. Running out of time is an answer, not an error.
+
+use std::{sync::Arc, time::Duration};
+
+use hub::{Route, Session, feed::Watched};
+use model::{Code, Fault, Sequence};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    Toolbox,
+    definition::{self, Annotations, Client, CoreTool, Definition, Output, Work, decode},
+};
+
+/// Waiting time when none is given, and the longest that can be given.
+const USUAL_MS: u64 = 30_000;
+const LONGEST_MS: u64 = 300_000;
+
+/// The tool.
+pub const TOOL: CoreTool = CoreTool { name: "wait_for", define, aliases: &[], run };
+
+#[derive(Deserialize, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Until {
+    State,
+    Event,
+    Connected,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Args {
+    until: Until,
+    session: Option<String>,
+    path: Option<String>,
+    equals: Option<Value>,
+    event: Option<String>,
+    since: Option<u64>,
+    timeout_ms: Option<u64>,
+}
+
+fn define() -> Definition {
+    Definition {
+        name: TOOL.name.to_owned(),
+        title: "Wait for".to_owned(),
+        description:
+            "Returns when an app's state at `path` changes or equals a value, when an event \
+            comes, or when a session connects."
+                .to_owned(),
+        input_schema: json!({
+            "type": "object",
+            "properties": {
+                "until": {"enum": ["state", "event", "connected"]},
+                "session": {"type": "string"},
+                "path": {"type": "string", "description": "state: JSON pointer"},
+                "equals": {"description": "state: wait for this value instead of any change"},
+                "event": {"type": "string", "description": "event: its name; absent = any"},
+                "since": {"type": "integer", "minimum": 0,
+                    "description": "state: a version; event: a cursor from the last answer"},
+                "timeoutMs": {"type": "integer", "minimum": 1, "maximum": LONGEST_MS},
+            },
+            "required": ["until"],
+            "additionalProperties": false,
+        }),
+        output_schema: Some(json!({
+            "type": "object",
+            "properties": {
+                "happened": {"type": "boolean"},
+                "session": {"type": "string"},
+                "value": {},
+                "version": {"type": "integer"},
+                "events": {"type": "array", "items": {"type": "object"}},
+                "next": {"type": "integer"},
+            },
+            "required": ["happened"],
+        })),
+        annotations: Annotations { read_only: true, ..Annotations::default() },
+    }
+}
+
+fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
+    Box::pin(async move {
+        let args: Args = decode(args)?;
+        let limit = Duration::from_millis(args.timeout_ms.unwrap_or(USUAL_MS));
+        let waited = match args.until {
+            Until::Connected => tokio::time::timeout(limit, connected(toolbox, args.session)).await,
+            Until::State => {
+                let session = choose(toolbox, client, args.session)?;
+                let condition = StateCondition::new(&session, args.path, args.equals, args.since);
+                tokio::time::timeout(limit, state(toolbox, &session, condition)).await
+            }
+            Until::Event => {
+                let session = choose(toolbox, client, args.session)?;
+                let since = args.since.map_or_else(|| session.feed_position().sequence, Sequence);
+                let waiting = event(toolbox, &session, args.event.as_deref(), since);
+                tokio::time::timeout(limit, waiting).await
+            }
+        };
+        waited.unwrap_or_else(|_| {
+            let text =
+                format!("nothing happened within {} ms; call again to go on", limit.as_millis());
+            Ok(Output { text, structured: json!({"happened": false}), source: None })
+        })
+    })
+}
+
+fn choose(
+    toolbox: &Toolbox,
+    client: &Client,
+    session: Option<String>,
+) -> Result<Arc<Session>, Fault> {
+    let route = Route { session, binding: client.binding.clone() };
+    toolbox.hub.route(&route, "something to wait for", |_| true)
+}
+
+/// Waits until somebody is connected: the named one, or anybody.
+async fn connected(toolbox: &Toolbox, wanted: Option<String>) -> Result<Output, Fault> {
+    let mut offers = toolbox.hub.offers();
+    loop {
+        let found = match &wanted {
+            Some(name) => toolbox.hub.find(name).ok().filter(|session| session.is_connected()),
+            None => toolbox.hub.sessions().into_iter().find(|session| session.is_connected()),
+        };
+        if let Some(session) = found {
+            let structured = json!({"happened": true, "session": &*session.name});
+            let text = format!("{} is connected", session.name);
+            return Ok(Output { text, structured, source: None });
+        }
+        if offers.changed().await.is_err() {
+            return Err(Fault::new(Code::ShuttingDown, "the hub is shutting down"));
+        }
+    }
+}
+
+/// What a state must be for the waiting to end.
+struct StateCondition {
+    path: String,
+    equals: Option<Value>,
+    /// What it was at the beginning; any other value ends the waiting.
+    before: Option<Value>,
+    /// A version that was seen; any later one with another value ends it.
+    since: Option<u64>,
+}
+
+impl StateCondition {
+    fn new(
+        session: &Session,
+        path: Option<String>,
+        equals: Option<Value>,
+        since: Option<u64>,
+    ) -> Self {
+        let path = path.unwrap_or_default();
+        let before = look(session, &path).map(|(value, _)| value);
+        Self { path, equals, before, since }
+    }
+
+    fn met(&self, session: &Session) -> Option<(Value, u64)> {
+        let (value, version) = look(session, &self.path)?;
+        let met = match (&self.equals, self.since) {
+            (Some(wanted), _) => value == *wanted,
+            (None, Some(since)) => version > since,
+            (None, None) => self.before.as_ref() != Some(&value),
+        };
+        met.then_some((value, version))
+    }
+}
+
+/// The value at a path now; an absent one is `null`.
+fn look(session: &Session, path: &str) -> Option<(Value, u64)> {
+    let snapshot = session.snapshot()?;
+    let tree = snapshot.state.to_value().ok()?;
+    Some((tree.pointer(path).cloned().unwrap_or_default(), snapshot.version))
+}
+
+async fn state(
+    toolbox: &Toolbox,
+    session: &Arc<Session>,
+    condition: StateCondition,
+) -> Result<Output, Fault> {
+    let mut watcher = toolbox.hub.watch();
+    loop {
+        if let Some((value, version)) = condition.met(session) {
+            let text = format!("{} is {value} (version {version})", name_of(&condition.path));
+            let structured = json!({
+                "happened": true, "session": &*session.name, "value": value, "version": version,
+            });
+            return Ok(told(session, text, structured));
+        }
+        next(&mut watcher, session).await?;
+    }
+}
+
+async fn event(
+    toolbox: &Toolbox,
+    session: &Arc<Session>,
+    name: Option<&str>,
+    since: Sequence,
+) -> Result<Output, Fault> {
+    let mut watcher = toolbox.hub.watch();
+    loop {
+        let (current, entries) = session.feed_after(since, usize::MAX);
+        let wanted =
+            |kind: &str, found: &str| kind == "event" && name.is_none_or(|name| name == found);
+        let events: Vec<_> = entries
+            .iter()
+            .filter(|entry| wanted(&entry.kind, &entry.name))
+            .map(|entry| {
+                let data: Value = serde_json::from_str(&entry.body).unwrap_or_default();
+                json!({"sequence": entry.sequence, "name": entry.name, "data": data})
+            })
+            .collect();
+        if !events.is_empty() {
+            let next = entries.last().map_or(current.sequence.0, |last| last.sequence);
+            let lines: Vec<_> = events.iter().map(Value::to_string).collect();
+            let text = format!("{}\n(next cursor: {next})", lines.join("\n"));
+            let structured = json!({
+                "happened": true, "session": &*session.name, "events": events, "next": next,
+            });
+            return Ok(told(session, text, structured));
+        }
+        next(&mut watcher, session).await?;
+    }
+}
+
+/// Waits until something happened in a session; what was missed may have been there too.
+async fn next(watcher: &mut hub::feed::Watcher, session: &Session) -> Result<(), Fault> {
+    loop {
+        match watcher.next().await {
+            Some(Watched::Item(item)) if item.session != session.id => {}
+            Some(_) => return Ok(()),
+            None => return Err(Fault::new(Code::ShuttingDown, "the hub is shutting down")),
+        }
+    }
+}
+
+fn name_of(path: &str) -> &str {
+    if path.is_empty() { "the state" } else { path }
+}
+
+fn told(session: &Session, text: String, structured: Value) -> Output {
+    let source =
+        definition::Source { session: session.name.to_string(), origin: session.origin.clone() };
+    Output { text, structured, source: Some(source) }
+}
