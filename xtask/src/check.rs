@@ -11,7 +11,7 @@ pub fn run() -> Result<()> {
     shell::say("generated files");
     generate::run(true)?;
     shell::ensure_cargo_tool("cargo-machete")?;
-    shell::run("", &["cargo", "machete"])?;
+    shell::run("", &["cargo-machete"])?;
     shell::install_web()?;
     shell::run("web", &["npm", "run", "--silent", "check"])
 }
