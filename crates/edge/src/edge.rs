@@ -67,8 +67,8 @@ impl Edge {
         })
     }
 
-    /// Builds all routes. They are only reached through [`gate::guard`].
-    pub fn router(self: &Arc<Self>) -> Router {
+    /// Builds all routes, with those of MCP. They are only reached through [`gate::guard`].
+    pub fn router(self: &Arc<Self>, mcp: Router) -> Router {
         Router::new()
             .route("/", any(browser_ws::upgrade))
             .route("/session/{*instance}", any(browser_ws::upgrade))
@@ -77,15 +77,16 @@ impl Edge {
             .fallback(status::not_found)
             .method_not_allowed_fallback(status::wrong_method)
             .with_state(self.clone())
+            .merge(mcp)
     }
 
     /// Serves on open sockets until [`Edge::drain`].
-    pub fn serve(self: &Arc<Self>, listeners: Vec<TcpListener>) {
+    pub fn serve(self: &Arc<Self>, listeners: Vec<TcpListener>, mcp: Router) {
         let port = listeners.first().and_then(|listener| listener.local_addr().ok());
         if let Some(bound) = port {
             self.port.store(bound.port(), Ordering::Relaxed);
         }
-        let router = self.router();
+        let router = self.router(mcp);
         for listener in listeners {
             let accept = listener::accept(self.clone(), router.clone(), listener);
             self.tasks.spawn(accept);

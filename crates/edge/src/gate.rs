@@ -99,6 +99,9 @@ impl Refused {
 pub async fn guard(edge: &Edge, router: Router, mut request: Request) -> Response<Body> {
     match judge(edge, &request) {
         Ok(pass) => {
+            // MCP learns from here whom the credentials prove, and never from the client.
+            let principal = pass.principal.0.clone();
+            request.extensions_mut().insert(mcp::Caller { principal, ..mcp::Caller::default() });
             request.extensions_mut().insert(pass);
             router.oneshot(request).await.unwrap_or_else(|never| match never {})
         }

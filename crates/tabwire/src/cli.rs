@@ -28,6 +28,10 @@ enum Command {
     #[command(after_help = "Example:\n  tabwire serve --port 8765 --log-level debug\n\n\
         Every flag is also a key of the TOML file and a TABWIRE_ variable; see docs/config.md.")]
     Serve(Serve),
+    /// Speaks MCP on standard input and output for one AI client, through the running hub.
+    #[command(after_help = "Examples:\n  tabwire stdio\n  tabwire stdio --session viewer\n\n\
+        In an AI client's configuration: command \"tabwire\", arguments [\"stdio\"].")]
+    Stdio(Stdio),
     /// Lists the sessions, or shows one of them with its state.
     #[command(after_help = "Examples:\n  tabwire sessions\n  tabwire sessions viewer --json")]
     Sessions(Sessions),
@@ -63,6 +67,16 @@ pub struct Serve {
     /// Prints the settings that would count, and exits.
     #[arg(long)]
     pub print_config: bool,
+}
+
+#[derive(Args)]
+pub struct Stdio {
+    /// The session that calls go to when they name none.
+    #[arg(long, short)]
+    pub session: Option<String>,
+    /// The folder of the hub's data.
+    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
 }
 
 /// How a command finds the hub.
@@ -142,6 +156,7 @@ pub fn run() -> Result<(), Failure> {
             let flags = flags(matches.subcommand_matches("serve"));
             command::serve::run(&Layers::new(serve.config, flags), serve.print_config)
         }
+        Command::Stdio(stdio) => command::stdio::run(&stdio),
         Command::Sessions(sessions) => command::sessions::run(&sessions),
         Command::Call(call) => command::call::run(&call),
         Command::Tail(tail) => command::tail::run(&tail),

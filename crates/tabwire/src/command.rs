@@ -4,5 +4,6 @@ pub mod call;
 pub mod config_doc;
 pub mod serve;
 pub mod sessions;
+pub mod stdio;
 pub mod tail;
 pub mod version;

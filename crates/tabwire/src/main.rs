@@ -2,7 +2,7 @@
 //!
 //! - [`cli`]: the command line; [`config`]: settings from flags, environment and file;
 //! - [`command`]: one file per command; [`api`]: the admin API from the outside;
-//! - [`failure`]: errors with the exit code that fits.
+//! - [`wiring`]: MCP on top of the hub; [`failure`]: errors with the exit code that fits.
 //!
 //! It wires the rooms together and holds no logic of its own.
 
@@ -11,6 +11,7 @@ mod cli;
 mod command;
 mod config;
 mod failure;
+mod wiring;
 
 use std::process::ExitCode;
 

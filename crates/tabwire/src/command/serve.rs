@@ -10,6 +10,7 @@ use std::{
 use edge::Edge;
 use guard::Tokens;
 use hub::Hub;
+use machine::PrivateSocket;
 use store::MemoryStore;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
@@ -19,6 +20,7 @@ use super::version::VERSION;
 use crate::{
     config::{Layers, Settings},
     failure::Failure,
+    wiring,
 };
 
 type LogHandle = reload::Handle<EnvFilter, Registry>;
@@ -56,7 +58,10 @@ async fn serve(
         async move { hub.run(stop).await }
     });
     let mut ends = Ends::new()?;
-    edge.serve(listeners);
+    let private = PrivateSocket::open(&settings.own.data).await.map_err(Failure::failed)?;
+    let mcp = wiring::start_mcp(&edge);
+    edge.tasks.spawn(wiring::accept_relays(edge.clone(), mcp.clone(), private));
+    edge.serve(listeners, mcp::http::routes(mcp, &mcp::http::Config::default()));
     announce(&edge)?;
     while let Sign::Reload = ends.next().await {
         reload(layers, &edge, log, &settings);
@@ -143,7 +148,11 @@ fn start_log(settings: &Settings) -> LogHandle {
 }
 
 fn filter(level: &str) -> EnvFilter {
-    EnvFilter::new(level)
+    // The MCP library tells about every request at `info`; that is `debug` in our words.
+    match level {
+        "info" => EnvFilter::new("info,rmcp=warn"),
+        level => EnvFilter::new(level),
+    }
 }
 
 /// What the outside wants.

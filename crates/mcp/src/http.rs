@@ -1,0 +1,163 @@
+//! The HTTP endpoint: `/mcp`, and `/mcp/{session}` for clients bound to one session.
+//!
+//! Reads a bounded body, says who is calling, hands over to `rmcp`, and turns its plain-text
+//! refusals of broken JSON into JSON-RPC errors. Host, origin and credentials are the edge's
+//! business; the check of hosts here is for a server that stands alone.
+
+use std::{sync::Arc, time::Duration};
+
+use ::http::{Method, Request, Response, StatusCode, header};
+use axum::{
+    Router,
+    body::Body,
+    extract::{Path, State},
+    routing::any,
+};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use rmcp::{
+    model::{ErrorData, JsonRpcError},
+    transport::{StreamableHttpServerConfig, StreamableHttpService},
+};
+
+use crate::{Backend, Caller, Mcp, Server, lines::refusal, sessions::Sessions};
+
+/// Limits and names of the endpoint.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The largest request body.
+    pub max_body: usize,
+    /// The most sessions of older clients; the least recently used one makes room.
+    pub max_sessions: usize,
+    /// How long an older client's session lives without a message.
+    pub session_idle: Duration,
+    /// A comment is sent on quiet event streams this often.
+    pub keep_alive: Duration,
+    /// Hosts that are served, with or without port; empty leaves the check to the edge.
+    pub hosts: Vec<String>,
+    /// Origins that are served; requests without one always are.
+    pub origins: Vec<String>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            max_body: 16 << 20,
+            max_sessions: 1000,
+            session_idle: Duration::from_secs(24 * 60 * 60),
+            keep_alive: Duration::from_secs(15),
+            hosts: Vec::new(),
+            origins: Vec::new(),
+        }
+    }
+}
+
+struct Endpoint<B> {
+    service: StreamableHttpService<Server<B>, Sessions>,
+    max_body: usize,
+}
+
+/// Returns the routes of the endpoint.
+pub fn routes<B: Backend>(mcp: Mcp<B>, config: &Config) -> Router {
+    let endpoint = Arc::new(Endpoint { service: service(mcp, config), max_body: config.max_body });
+    Router::new()
+        .route("/mcp", any(free::<B>))
+        .route("/mcp/{session}", any(bound::<B>))
+        .with_state(endpoint)
+}
+
+fn service<B: Backend>(mcp: Mcp<B>, config: &Config) -> StreamableHttpService<Server<B>, Sessions> {
+    let sessions = Arc::new(Sessions::new(config.max_sessions, config.session_idle));
+    let mut settings = StreamableHttpServerConfig::default()
+        .with_allowed_hosts(&config.hosts)
+        .with_allowed_origins(&config.origins)
+        .with_json_response(true)
+        .with_sse_keep_alive(Some(config.keep_alive))
+        .with_max_request_body_bytes(config.max_body)
+        .with_cancellation_token(mcp.stop().clone());
+    if !config.hosts.is_empty() {
+        settings = settings.enforce_origin_validation();
+    }
+    StreamableHttpService::new(move || Ok(mcp.connection(Caller::default())), sessions, settings)
+}
+
+async fn free<B: Backend>(
+    State(endpoint): State<Arc<Endpoint<B>>>,
+    request: Request<Body>,
+) -> Response<Body> {
+    endpoint.answer(request, None).await
+}
+
+async fn bound<B: Backend>(
+    State(endpoint): State<Arc<Endpoint<B>>>,
+    Path(session): Path<String>,
+    request: Request<Body>,
+) -> Response<Body> {
+    endpoint.answer(request, Some(session)).await
+}
+
+impl<B: Backend> Endpoint<B> {
+    async fn answer(&self, mut request: Request<Body>, binding: Option<String>) -> Response<Body> {
+        identify(&mut request, binding);
+        if request.method() != Method::POST {
+            return self.service.handle(request).await.map(Body::new);
+        }
+        let (parts, body) = request.into_parts();
+        let body = match Limited::new(body, self.max_body).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => return unreadable(&*error, self.max_body),
+        };
+        let request = Request::from_parts(parts, Full::new(body.clone()));
+        let json = is_json(&request);
+        let response = self.service.handle(request).await;
+        // With the right content type, this status means that the body did not parse.
+        if json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            return refuse(StatusCode::BAD_REQUEST, &refusal(&body));
+        }
+        response.map(Body::new)
+    }
+}
+
+/// Completes the caller that the edge may have put into the request.
+fn identify(request: &mut Request<Body>, binding: Option<String>) {
+    let header = |name| {
+        let value = request.headers().get(name)?;
+        value.to_str().ok().map(str::to_owned)
+    };
+    let client = header("tabwire-client");
+    let binding = binding.or_else(|| header("x-mcp-instance"));
+    let principal = match request.extensions().get::<Caller>() {
+        Some(caller) => caller.principal.clone(),
+        None => String::new(),
+    };
+    request.extensions_mut().insert(Caller { principal, client, binding });
+}
+
+fn is_json<T>(request: &Request<T>) -> bool {
+    let content_type = request.headers().get(header::CONTENT_TYPE);
+    content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json"))
+}
+
+fn unreadable(
+    error: &(dyn std::error::Error + Send + Sync + 'static),
+    limit: usize,
+) -> Response<Body> {
+    if !error.is::<LengthLimitError>() {
+        return refuse(StatusCode::BAD_REQUEST, &anonymous(format!("body not read: {error}")));
+    }
+    let message = format!("the request is larger than {limit} bytes");
+    refuse(StatusCode::PAYLOAD_TOO_LARGE, &anonymous(message))
+}
+
+fn anonymous(message: String) -> JsonRpcError {
+    JsonRpcError::new(None, ErrorData::invalid_request(message, None))
+}
+
+fn refuse(status: StatusCode, error: &JsonRpcError) -> Response<Body> {
+    let body = serde_json::to_vec(error).map_or_else(|_| Bytes::new(), Bytes::from);
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    let json = header::HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    response
+}

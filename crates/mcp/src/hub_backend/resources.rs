@@ -1,0 +1,190 @@
+//! Sessions, states, tabs and events as resources that can be read and watched.
+//!
+//! `tabwire://sessions`, and per session `tabwire://session/{session}/state`, `/tabs` and
+//! `/events?since=N`, where `{session}` is a name or an id.
+
+use std::sync::Arc;
+
+use hub::{Hub, Session, Source, StateQuery};
+use model::{Fault, Kind, Sequence};
+use rmcp::model::{
+    CacheScope, ErrorData, ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate,
+};
+use serde_json::{Value, json};
+
+use super::results::from_json;
+use crate::backend::Answer;
+
+/// The list of sessions.
+pub const SESSIONS: &str = "tabwire://sessions";
+/// Events that one answer holds.
+const EVENTS: usize = 200;
+
+/// Returns the address of a part of a session.
+pub fn uri(session: &str, part: &str) -> String {
+    format!("tabwire://session/{session}/{part}")
+}
+
+/// Lists what can be read now, by address.
+pub fn list(hub: &Hub) -> Answer<Vec<Resource>> {
+    let mut all = vec![resource(SESSIONS, "sessions", "Browsers and apps, connected or away")];
+    for session in hub.sessions() {
+        let name = &*session.name;
+        let mut add = |part: &str, about: &str| {
+            let title = format!("{name} {part}");
+            all.push(resource(&uri(name, part), &title, about));
+        };
+        add("events", "What happened, newest last; `?since=N` reads on from a cursor");
+        if session.snapshot().is_some() {
+            add("state", "The app's state, pushed by the app on every change");
+        }
+        if session.kind == Kind::Browser {
+            add("tabs", "The browser's tabs");
+        }
+    }
+    all.into_iter().map(from_json).collect()
+}
+
+/// Lists the forms that addresses have.
+pub fn templates() -> Answer<Vec<ResourceTemplate>> {
+    let template = |part: &str, title: &str| {
+        from_json(json!({
+            "uriTemplate": uri("{session}", part),
+            "name": title,
+            "mimeType": "application/json",
+        }))
+    };
+    ["events{?since}", "state", "tabs"]
+        .into_iter()
+        .zip(["session events", "session state", "session tabs"])
+        .map(|(part, title)| template(part, title))
+        .collect()
+}
+
+/// Reads a resource.
+pub async fn read(hub: &Hub, address: &str) -> Answer<ReadResourceResponse> {
+    let body = match address.strip_prefix("tabwire://session/") {
+        _ if address == SESSIONS => sessions(hub),
+        Some(rest) => part_of_session(hub, address, rest).await?,
+        None => return Err(unknown(address)),
+    };
+    let contents = from_json(json!({
+        "uri": address, "mimeType": "application/json", "text": body.to_string(),
+    }))?;
+    let result = ReadResourceResult::new(vec![contents]);
+    Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
+}
+
+async fn part_of_session(hub: &Hub, address: &str, rest: &str) -> Answer<Value> {
+    let (name, part) = rest.split_once('/').ok_or_else(|| unknown(address))?;
+    let (part, query) = part.split_once('?').unwrap_or((part, ""));
+    let session = hub.find(name).map_err(|fault| not_there(address, &fault))?;
+    match part {
+        "state" => state(hub, &session).await.map_err(|fault| not_there(address, &fault)),
+        "tabs" => Ok(tabs(&session)),
+        "events" => Ok(events(&session, since(query)?)),
+        _ => Err(unknown(address)),
+    }
+}
+
+fn since(query: &str) -> Answer<u64> {
+    match query.split('&').find_map(|pair| pair.strip_prefix("since=")) {
+        None => Ok(0),
+        Some(text) => text.parse().map_err(|_| {
+            ErrorData::invalid_params("`since` is a number from an earlier answer", None)
+        }),
+    }
+}
+
+fn sessions(hub: &Hub) -> Value {
+    let list: Vec<_> = hub
+        .sessions()
+        .iter()
+        .map(|session| {
+            let info = session.info();
+            let tools: Vec<_> = info.tools.iter().map(|tool| tool.name.as_str()).collect();
+            json!({
+                "session": info.name,
+                "id": info.id.as_str(),
+                "kind": info.kind.as_str(),
+                "connected": info.connected,
+                "origin": info.origin,
+                "tabs": info.tabs.len(),
+                "tools": tools,
+            })
+        })
+        .collect();
+    json!({ "sessions": list })
+}
+
+async fn state(hub: &Hub, session: &Arc<Session>) -> Result<Value, Fault> {
+    let answer = hub.state(session, &StateQuery::default()).await?;
+    let source = match answer.source {
+        Source::Cache => "cache",
+        Source::Live => "live",
+        Source::Stale(_) => "stale",
+    };
+    Ok(json!({
+        "value": answer.value.to_value().unwrap_or_default(),
+        "source": source,
+        "ageMs": answer.age.as_millis() as u64,
+        "version": answer.version,
+        "connected": answer.connected,
+    }))
+}
+
+fn tabs(session: &Session) -> Value {
+    let list: Vec<_> = session
+        .info()
+        .tabs
+        .iter()
+        .map(|tab| {
+            let tools = session.page_tools(tab.id);
+            let tools: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();
+            json!({
+                "tab": tab.id.0, "title": tab.title, "url": tab.url, "active": tab.active,
+                "tools": tools,
+            })
+        })
+        .collect();
+    json!({ "tabs": list })
+}
+
+fn events(session: &Session, since: u64) -> Value {
+    let (current, entries) = session.feed_after(Sequence(since), EVENTS);
+    let next = entries.last().map_or(since, |last| last.sequence);
+    let list: Vec<_> = entries
+        .iter()
+        .map(|entry| {
+            let body: Value = serde_json::from_str(&entry.body).unwrap_or_default();
+            json!({
+                "sequence": entry.sequence, "kind": entry.kind, "name": entry.name, "data": body,
+            })
+        })
+        .collect();
+    json!({
+        "events": list,
+        "next": next,
+        "more": next < current.sequence.0,
+        "epoch": current.epoch.as_str(),
+    })
+}
+
+fn resource(uri: &str, name: &str, description: &str) -> Value {
+    json!({
+        "uri": uri, "name": name, "description": description, "mimeType": "application/json",
+    })
+}
+
+fn unknown(address: &str) -> ErrorData {
+    let shown = model::json::shorten(address, 200);
+    ErrorData::resource_not_found(
+        format!("there is no resource {shown}; resources/list shows what there is"),
+        Some(json!({ "uri": shown })),
+    )
+}
+
+fn not_there(address: &str, fault: &Fault) -> ErrorData {
+    let shown = model::json::shorten(address, 200);
+    ErrorData::resource_not_found(fault.to_string(), Some(json!({ "uri": shown })))
+}

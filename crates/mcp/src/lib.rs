@@ -1,0 +1,32 @@
+//! MCP in both eras, over streams and over Streamable HTTP, on top of `rmcp`.
+//!
+//! In reading order:
+//! - [`backend`]: what is served; the hub and the conformance fixture both implement it.
+//! - [`era`], [`caller`], [`call`]: which rules a request follows, who sent it, what it may use.
+//! - [`server`]: the handler that `rmcp` drives, one per connection.
+//! - [`changes`], [`connection`]: how announcements reach listeners and older clients.
+//! - [`question`]: asking the user in the middle of a call, in either era.
+//! - [`http`], [`sessions`]: the endpoint for `/mcp` and the sessions of older clients.
+//! - [`stream`], [`lines`], [`oversize`]: one client on a byte stream, such as stdio.
+
+pub mod backend;
+pub mod call;
+pub mod caller;
+pub mod changes;
+mod connection;
+pub mod era;
+pub mod http;
+pub mod hub_backend;
+mod lines;
+mod oversize;
+pub mod question;
+pub mod server;
+pub mod sessions;
+pub mod stream;
+
+pub use backend::Backend;
+pub use call::Call;
+pub use caller::Caller;
+pub use changes::{Change, Changes};
+pub use era::Era;
+pub use server::{Mcp, Server};

@@ -1,0 +1,168 @@
+//! Reads newline-delimited messages of bounded length from a byte stream.
+//!
+//! Gives out one raw line at a time; a line that is too long is dropped as it arrives, and only
+//! its request id is remembered, so that somebody can be told. Also says what is wrong with a
+//! line that is no message. Cancel-safe: a dropped read goes on where it stopped.
+
+use rmcp::model::{ErrorData, JsonRpcError, RequestId};
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+use tokio::io::{self, AsyncBufReadExt, AsyncRead, BufReader};
+
+use crate::oversize::IdFinder;
+
+/// A reader of lines up to a limit.
+pub(crate) struct Lines<R> {
+    source: BufReader<R>,
+    limit: usize,
+    line: Vec<u8>,
+    /// Present while the rest of a line beyond the limit is being dropped.
+    oversize: Option<IdFinder>,
+}
+
+/// What was read.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Line {
+    /// One line without its end; the last one may have had none.
+    Whole(Vec<u8>),
+    /// A line beyond the limit, with the id of the request it was, if it was one.
+    TooLong(Option<RequestId>),
+    /// The stream ended.
+    End,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    /// Reads from `source` lines of at most `limit` bytes.
+    pub(crate) fn new(source: R, limit: usize) -> Self {
+        Self { source: BufReader::new(source), limit, line: Vec::new(), oversize: None }
+    }
+
+    /// Returns the next line.
+    pub(crate) async fn next(&mut self) -> io::Result<Line> {
+        loop {
+            let available = self.source.fill_buf().await?;
+            if available.is_empty() {
+                return Ok(self.finish());
+            }
+            // No await from here to the end of the loop, so nothing is consumed and then lost.
+            let end = available.iter().position(|byte| *byte == b'\n');
+            let taken = end.map_or(available.len(), |end| end + 1);
+            let piece = &available[..end.unwrap_or(taken)];
+            keep(piece, &mut self.line, &mut self.oversize, self.limit);
+            self.source.consume(taken);
+            if end.is_some() {
+                return Ok(self.cut());
+            }
+        }
+    }
+
+    fn cut(&mut self) -> Line {
+        if let Some(finder) = self.oversize.take() {
+            return Line::TooLong(finder.found());
+        }
+        let mut line = std::mem::take(&mut self.line);
+        if line.last() == Some(&b'\r') {
+            line.pop();
+        }
+        Line::Whole(line)
+    }
+
+    fn finish(&mut self) -> Line {
+        if self.line.is_empty() && self.oversize.is_none() {
+            return Line::End;
+        }
+        self.cut()
+    }
+}
+
+fn keep(piece: &[u8], line: &mut Vec<u8>, oversize: &mut Option<IdFinder>, limit: usize) {
+    if let Some(finder) = oversize {
+        finder.feed(piece);
+    } else if line.len() + piece.len() > limit {
+        let mut finder = IdFinder::default();
+        finder.feed(line);
+        finder.feed(piece);
+        *oversize = Some(finder);
+        *line = Vec::new();
+    } else {
+        line.extend_from_slice(piece);
+    }
+}
+
+/// Says what is wrong with a message that did not decode.
+pub(crate) fn refusal(message: &[u8]) -> JsonRpcError {
+    let Ok(raw) = serde_json::from_slice::<&RawValue>(message) else {
+        return JsonRpcError::new(None, ErrorData::parse_error("not valid JSON", None));
+    };
+    if raw.get().starts_with('[') {
+        let text = "batches are not part of MCP since 2025-06-18; send one message at a time";
+        return JsonRpcError::new(None, ErrorData::invalid_request(text, None));
+    }
+    let text = "not a JSON-RPC 2.0 request, notification or response";
+    JsonRpcError::new(id_of(raw), ErrorData::invalid_request(text, None))
+}
+
+fn id_of(raw: &RawValue) -> Option<RequestId> {
+    let value: Value = serde_json::from_str(raw.get()).ok()?;
+    RequestId::deserialize(value.get("id")?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn read(input: &[u8], limit: usize) -> Vec<Line> {
+        // One byte at a time, so that every boundary is met.
+        let source = tokio_test_reader(input);
+        let mut lines = Lines::new(source, limit);
+        let mut found = Vec::new();
+        loop {
+            match lines.next().await.unwrap() {
+                Line::End => return found,
+                line => found.push(line),
+            }
+        }
+    }
+
+    fn tokio_test_reader(input: &[u8]) -> impl AsyncRead + Unpin {
+        let (mut near, far) = tokio::io::duplex(1);
+        let input = input.to_vec();
+        tokio::spawn(async move {
+            tokio::io::AsyncWriteExt::write_all(&mut near, &input).await.unwrap();
+        });
+        far
+    }
+
+    fn whole(text: &str) -> Line {
+        Line::Whole(text.as_bytes().to_vec())
+    }
+
+    #[tokio::test]
+    async fn lines_are_cut_at_any_line_end_and_at_the_end_of_the_stream() {
+        let expected = [whole("one"), whole(""), whole("two"), whole("half")];
+        assert_eq!(read(b"one\n\ntwo\r\nhalf", 10).await, expected);
+    }
+
+    #[tokio::test]
+    async fn a_long_line_is_dropped_and_its_id_kept() {
+        let input = b"{\"params\":\"xxxxxxxxxxxxxxxx\",\"id\":7}\nnext\n";
+        let expected = [Line::TooLong(Some(RequestId::Number(7))), whole("next")];
+        assert_eq!(read(input, 8).await, expected);
+    }
+
+    #[test]
+    fn refusals_name_the_fault() {
+        let cases: [(&[u8], i32, Option<i64>); 5] = [
+            (b"hello", -32700, None),
+            (b"\"\xff\"", -32700, None),
+            (b"[{}]", -32600, None),
+            (b"{\"id\":3}", -32600, Some(3)),
+            (b"12", -32600, None),
+        ];
+        for (message, code, id) in cases {
+            let error = refusal(message);
+            assert_eq!(error.error.code.0, code, "{message:?}");
+            assert_eq!(error.id, id.map(RequestId::Number), "{message:?}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! How MCP is put on top of the hub: over HTTP through the edge, over the private socket for relays.
+
+use std::{sync::Arc, time::Duration};
+
+use edge::Edge;
+use guard::Principal;
+use machine::PrivateSocket;
+use mcp::{
+    Changes, Mcp,
+    hub_backend::{HubBackend, announce::announce},
+};
+use tokio::net::UnixStream;
+use tools::Toolbox;
+
+use crate::command::version::VERSION;
+
+/// Puts MCP on top of the hub; it ends with the edge.
+pub fn start_mcp(edge: &Arc<Edge>) -> Mcp<HubBackend> {
+    let changes = Changes::default();
+    let stop = edge.stop.child_token();
+    edge.tasks.spawn(announce(edge.hub.clone(), changes.clone(), stop.clone()));
+    let backend = HubBackend::new(Toolbox::new(edge.hub.clone()), VERSION);
+    Mcp::new(backend, changes, stop)
+}
+
+/// Serves the relays of stdio clients, one task each.
+pub async fn accept_relays(edge: Arc<Edge>, mcp: Mcp<HubBackend>, private: PrivateSocket) {
+    loop {
+        // Cancel-safe: an accepted connection is returned or stays with the kernel.
+        let accepted = tokio::select! {
+            () = edge.stop.cancelled() => return,
+            accepted = private.accept() => accepted,
+        };
+        match accepted {
+            Ok(stream) => {
+                edge.tasks.spawn(serve_relay(mcp.clone(), stream));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a relay could not join");
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        }
+    }
+}
+
+async fn serve_relay(mcp: Mcp<HubBackend>, stream: UnixStream) {
+    let joined = match machine::private::welcome(stream).await {
+        Ok(joined) => joined,
+        Err(error) => return tracing::warn!(%error, "a relay did not introduce itself"),
+    };
+    let caller = mcp::Caller {
+        principal: Principal::local().0,
+        client: Some(joined.hello.client_id),
+        binding: joined.hello.binding,
+    };
+    let limits = mcp::stream::Limits::default();
+    let served = mcp::stream::serve(&mcp, caller, joined.reading, joined.writing, limits).await;
+    if let Err(error) = served {
+        tracing::debug!(%error, "a relay's stream ended badly");
+    }
+}
