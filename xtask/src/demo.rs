@@ -111,13 +111,17 @@ pub struct HubProcess {
 }
 
 impl HubProcess {
-    /// Starts it with further flags.
-    pub fn start_with(binary: &str, flags: &[&str]) -> Result<Self> {
+    /// Starts a hub with its defaults and a data folder of its own.
+    pub fn start(binary: &str) -> Result<Self> {
         let data = std::env::temp_dir().join(format!("tabwire-xtask-{}", std::process::id()));
+        let data = data.to_string_lossy();
+        Self::spawn(binary, &["serve", "--port", "0", "--log-level", "warn", "--data", &data])
+    }
+
+    /// Starts a command that says on which port it listens.
+    pub fn spawn(binary: &str, line: &[&str]) -> Result<Self> {
         let mut process = Command::new(shell::root().join(binary))
-            .args(["serve", "--port", "0", "--log-level", "warn", "--data"])
-            .arg(data)
-            .args(flags)
+            .args(line)
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("{binary} cannot be started"))?;
@@ -127,11 +131,6 @@ impl HubProcess {
         let ready: Value = serde_json::from_str(&line).context("the hub did not start")?;
         let port = ready["port"].as_u64().context("the hub named no port")?;
         Ok(Self { process, port: port.try_into()? })
-    }
-
-    /// Starts it with its defaults.
-    pub fn start(binary: &str) -> Result<Self> {
-        Self::start_with(binary, &[])
     }
 }
 

@@ -1,6 +1,6 @@
 //! Chores of the repository, in Rust so that they run wherever the project builds.
 //!
-//! - [`test`]: installs what the tests need and runs all of them; [`check`]: style and lint;
+//! - [`test`]: installs what the tests need and runs all of them, with [`clients`]; [`check`]: style and lint;
 //! - [`generate`]: files that are made from code, with [`typescript`];
 //! - [`demo`]: something visible, with [`chrome`] and [`pages`];
 //! - [`bench`]: numbers, as ratios, into `docs/benchmarks.md`;
@@ -9,6 +9,7 @@
 mod bench;
 mod check;
 mod chrome;
+mod clients;
 mod demo;
 mod generate;
 mod http;
@@ -37,7 +38,7 @@ enum Chore {
     },
     /// Installs what the tests need and runs all of them.
     Test {
-        /// Leave out a part, by name: rust, web, hub or demo. Said loudly at the end.
+        /// Leave out a part, by name: rust, web, hub, clients or demo. Said loudly at the end.
         #[arg(long, value_name = "PART")]
         skip: Vec<String>,
     },

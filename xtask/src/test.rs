@@ -2,9 +2,9 @@
 
 use anyhow::{Result, bail};
 
-use crate::{demo, shell};
+use crate::{clients, demo, shell};
 
-const PARTS: [&str; 4] = ["rust", "web", "hub", "demo"];
+const PARTS: [&str; 5] = ["rust", "web", "hub", "clients", "demo"];
 
 pub fn run(skip: &[String]) -> Result<()> {
     if let Some(unknown) = skip.iter().find(|part| !PARTS.contains(&part.as_str())) {
@@ -21,11 +21,14 @@ pub fn run(skip: &[String]) -> Result<()> {
         shell::run("web", &["npm", "test", "--silent"])?;
     }
     shell::run("", &["cargo", "build", "-q", "-p", "tabwire"])?;
+    let binary = shell::root().join("target/debug/tabwire");
     if wanted("hub") {
-        let binary = shell::root().join("target/debug/tabwire");
         let binary = binary.to_string_lossy();
         let line = ["npm", "run", "--silent", "test:hub"];
         shell::run_with("web", &line, &[("TABWIRE_BIN", &binary)])?;
+    }
+    if wanted("clients") {
+        clients::run(&binary)?;
     }
     if wanted("demo") {
         shell::say("the demo, with its page in a real browser");

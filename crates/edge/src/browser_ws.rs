@@ -21,7 +21,8 @@ use tracing::Instrument;
 
 use crate::{
     Edge,
-    connection::{self, Visitor},
+    config::Config,
+    connection::{self, Socket, Visitor},
     gate::Pass,
     meter::{Allowance, Meter},
     metrics::Counted,
@@ -87,6 +88,16 @@ where
     Io: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send,
 {
     let config = edge.config.load_full();
+    let (socket, allowance) = open_socket(&config, io).await;
+    let _counted = Counted::new(&edge.metrics.sockets);
+    connection::run(&edge, &config, socket, allowance, visitor).await;
+}
+
+/// Puts WebSocket with our limits on a byte stream; little may be sent until they are raised.
+pub(crate) async fn open_socket<Io>(config: &Config, io: Io) -> (Socket<Io>, Allowance)
+where
+    Io: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send,
+{
     let allowance = Allowance::new(config.message_bytes_before_hello, config.fragments_max);
     let limits = WebSocketConfig::default()
         .read_buffer_size(READ_BUFFER)
@@ -95,11 +106,10 @@ where
         .max_frame_size(Some(config.message_bytes));
     let metered = Meter::new(io, allowance.clone());
     let socket = WebSocketStream::from_raw_socket(metered, Role::Server, Some(limits)).await;
-    let _counted = Counted::new(&edge.metrics.sockets);
-    connection::run(&edge, &config, socket, allowance, visitor).await;
+    (socket, allowance)
 }
 
-fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
+pub(crate) fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
     let has = |name: header::HeaderName, wanted: &str| {
         headers
             .get_all(name)
@@ -119,7 +129,7 @@ fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
     Ok(derive_accept_key(key.as_bytes()))
 }
 
-fn switching(accept: String, subprotocol: Option<&'static str>) -> Response<Body> {
+pub(crate) fn switching(accept: String, subprotocol: Option<&'static str>) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();

@@ -5,7 +5,7 @@
 //! waits for a slow peer at most the write timeout; the reader never waits for the writer except
 //! when [`OWN_FRAMES`] answers of the dialect itself are unwritten.
 
-mod ending;
+pub(crate) mod ending;
 
 use std::{collections::VecDeque, time::Duration};
 
@@ -48,7 +48,7 @@ pub struct Visitor {
     pub grant: Grant,
 }
 
-type Socket<Io> = WebSocketStream<Meter<Io>>;
+pub(crate) type Socket<Io> = WebSocketStream<Meter<Io>>;
 type Reading<Io> = SplitStream<Socket<Io>>;
 type Writing<Io> = SplitSink<Socket<Io>, Message>;
 
@@ -100,7 +100,11 @@ pub async fn run<Io>(
             }
         },
     };
-    Box::pin(ending::finish(edge, &shared, &allowance, reading, writing, end)).await;
+    let farewell = |closing: Option<&Closing>| {
+        let bye = closing.map(|closing| ToBrowser::Bye(closing.clone()));
+        shared.encode(bye.into_iter().collect()).0
+    };
+    Box::pin(ending::finish(edge, &allowance, reading, writing, end, farewell)).await;
 }
 
 /// Waits for the introduction.

@@ -6,6 +6,7 @@
 //! - [`gate`]: what every request passes before any effect;
 //! - [`naming`]: who a connecting peer is and what it speaks;
 //! - [`browser_ws`]: the upgrade; [`connection`]: one socket's life; [`meter`]: its limits;
+//! - [`echo`]: a socket that sends back, for suites that test WebSocket servers;
 //! - [`status`]: health, metrics, info; [`admin`]: the API of command line and dashboard;
 //! - [`reply`]: answers over HTTP; [`metrics`]: what is counted; [`config`]: the settings.
 //!
@@ -15,6 +16,7 @@ pub mod admin;
 pub mod browser_ws;
 pub mod config;
 pub mod connection;
+pub mod echo;
 pub mod edge;
 pub mod gate;
 pub mod listener;

@@ -8,11 +8,14 @@
 //! - [`question`]: asking the user in the middle of a call, in either era.
 //! - [`http`], [`sessions`]: the endpoint for `/mcp` and the sessions of older clients.
 //! - [`stream`], [`lines`], [`oversize`]: one client on a byte stream, such as stdio.
+//! - [`hub_backend`]: the hub as a backend: tools, resources, prompts, completion.
+//! - [`conformance`]: the fixture that the official suite runs against.
 
 pub mod backend;
 pub mod call;
 pub mod caller;
 pub mod changes;
+pub mod conformance;
 mod connection;
 pub mod era;
 pub mod http;

@@ -49,6 +49,9 @@ enum Command {
     /// Prints `docs/config.md`, for `cargo xtask gen`.
     #[command(hide = true, after_help = "Example:\n  tabwire config-doc > docs/config.md")]
     ConfigDoc,
+    /// Serves the fixtures of the official MCP suite, and a WebSocket echo at /echo.
+    #[command(hide = true, after_help = "Example:\n  tabwire conformance-server --port 0")]
+    ConformanceServer(ConformanceServer),
     /// Prints a script that completes commands and flags.
     #[command(
         after_help = "Example:\n  tabwire completions bash > ~/.local/share/bash-completion/completions/tabwire"
@@ -67,6 +70,13 @@ pub struct Serve {
     /// Prints the settings that would count, and exits.
     #[arg(long)]
     pub print_config: bool,
+}
+
+#[derive(Args)]
+pub struct ConformanceServer {
+    /// The port; 0 takes any free one.
+    #[arg(long, default_value_t = 0, value_name = "PORT")]
+    pub port: u16,
 }
 
 #[derive(Args)]
@@ -161,6 +171,7 @@ pub fn run() -> Result<(), Failure> {
         Command::Call(call) => command::call::run(&call),
         Command::Tail(tail) => command::tail::run(&tail),
         Command::Version(version) => command::version::run(version.json),
+        Command::ConformanceServer(options) => command::conformance_server::run(&options),
         Command::ConfigDoc => command::config_doc::run(),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut command(), "tabwire", &mut std::io::stdout());

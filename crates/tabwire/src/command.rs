@@ -2,6 +2,7 @@
 
 pub mod call;
 pub mod config_doc;
+pub mod conformance_server;
 pub mod serve;
 pub mod sessions;
 pub mod stdio;

@@ -1,10 +1,9 @@
 //! How a connection ends: the close handshake is finished, whoever began it.
 
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
-use dialect::Output;
 use futures_util::{SinkExt, StreamExt};
-use model::{CloseReason, Closing, ToBrowser};
+use model::{CloseReason, Closing};
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite},
     time::timeout,
@@ -15,7 +14,7 @@ use tokio_tungstenite::tungstenite::{
     protocol::{CloseFrame, frame::coding::CloseCode},
 };
 
-use super::{Reading, Shared, Writing};
+use super::{Reading, Writing};
 use crate::{Edge, meter::Allowance};
 
 /// How long a peer has to answer our close, and how long we throw away what it still sends.
@@ -37,14 +36,14 @@ pub enum End {
     Broken(Error),
 }
 
-/// Brings a connection to a clean end.
+/// Brings a connection to a clean end; `farewell` says in the dialect's words why we close.
 pub async fn finish<Io>(
     edge: &Edge,
-    shared: &Shared,
     allowance: &Allowance,
     mut reading: Reading<Io>,
     mut writing: Writing<Io>,
     end: End,
+    farewell: impl FnOnce(Option<&Closing>) -> VecDeque<Message>,
 ) where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
@@ -64,13 +63,9 @@ pub async fn finish<Io>(
     };
     tracing::debug!(reason = closing.reason.as_str(), message = closing.message, "closing");
     edge.hub.metrics().closed(closing.reason);
+    let last_words = farewell((!announced).then_some(&closing));
     let say_goodbye = async {
-        if !announced {
-            for output in shared.dialect.lock().send(ToBrowser::Bye(closing.clone())) {
-                shared.keep_text(output);
-            }
-        }
-        for message in shared.take_own() {
+        for message in last_words {
             writing.feed(message).await?;
         }
         writing.feed(close_frame(&closing)).await?;
@@ -96,14 +91,6 @@ pub async fn finish<Io>(
         }
     })
     .await;
-}
-
-impl Shared {
-    fn keep_text(&self, output: Output) {
-        if let Output::Write(text) = output {
-            self.push(Message::text(text));
-        }
-    }
 }
 
 fn close_frame(closing: &Closing) -> Message {

@@ -62,7 +62,7 @@ async fn serve(
     let mcp = wiring::start_mcp(&edge);
     edge.tasks.spawn(wiring::accept_relays(edge.clone(), mcp.clone(), private));
     edge.serve(listeners, mcp::http::routes(mcp, &mcp::http::Config::default()));
-    announce(&edge)?;
+    say_listening(&edge)?;
     while let Sign::Reload = ends.next().await {
         reload(layers, &edge, log, &settings);
     }
@@ -78,7 +78,7 @@ async fn serve(
 }
 
 /// Tells people on a terminal in words, and programs in one line of JSON.
-fn announce(edge: &Edge) -> Result<(), Failure> {
+pub fn say_listening(edge: &Edge) -> Result<(), Failure> {
     let port = edge.port();
     let mut out = std::io::stdout();
     if out.is_terminal() {
@@ -148,10 +148,11 @@ fn start_log(settings: &Settings) -> LogHandle {
 }
 
 fn filter(level: &str) -> EnvFilter {
-    // The MCP library tells about every request at `info`; that is `debug` in our words.
     match level {
-        "info" => EnvFilter::new("info,rmcp=warn"),
-        level => EnvFilter::new(level),
+        "debug" | "trace" => EnvFilter::new(level),
+        // The MCP library tells about every request at `info`, and about clients that leave in
+        // the middle of something at `error`; both are `debug` in our words.
+        level => EnvFilter::new(format!("{level},rmcp=off")),
     }
 }
 

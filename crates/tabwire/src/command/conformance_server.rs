@@ -1,0 +1,35 @@
+//! `tabwire conformance-server`: the fixtures of the official MCP suite on the real server code, and
+//! a WebSocket echo on the real edge. Not for users.
+
+use std::sync::Arc;
+
+use edge::{Edge, echo, listener};
+use guard::Tokens;
+use hub::Hub;
+use mcp::{Changes, Mcp, conformance::Fixture};
+use store::MemoryStore;
+
+use super::{serve::say_listening, version::VERSION};
+use crate::{cli::ConformanceServer, failure::Failure};
+
+pub fn run(options: &ConformanceServer) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(serve(options.port))
+}
+
+async fn serve(port: u16) -> Result<(), Failure> {
+    let config = edge::Config { port, ..edge::Config::default() };
+    let listeners = listener::bind(&config.bind, port).map_err(Failure::failed)?;
+    let store = Arc::new(MemoryStore::default());
+    let hub = Hub::open(hub::Config::default(), store, VERSION).map_err(Failure::failed)?;
+    let edge = Edge::new(hub, config, Tokens::default(), VERSION);
+    let changes = Changes::default();
+    let fixture = Fixture::new(changes.clone()).map_err(Failure::failed)?;
+    let mcp = Mcp::new(fixture, changes, edge.stop.child_token());
+    let routes = mcp::http::routes(mcp, &mcp::http::Config::default());
+    edge.serve(listeners, routes.merge(echo::routes(edge.clone())));
+    say_listening(&edge)?;
+    tokio::signal::ctrl_c().await?;
+    edge.drain().await;
+    Ok(())
+}

@@ -1,0 +1,36 @@
+//! Other people's programs against ours: the official MCP suite, SDKs and inspector.
+//!
+//! They need Node 22, which comes as an npm package with them (`web/clients`).
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::{demo::HubProcess, shell};
+
+const NODE: &str = "node_modules/.bin/node";
+const SUITE: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
+/// Both eras, each with every scenario that the suite scores for it. What the suite runs besides,
+/// extensions that we do not offer such as tasks, it reports as not scored.
+const REQUIREMENTS: [&str; 2] = ["2026-07-28", "2025-11-25"];
+
+/// Runs everything with a built program.
+pub fn run(binary: &Path) -> Result<()> {
+    shell::run("web/clients", &["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"])?;
+    let text = binary.to_string_lossy();
+    let line = [NODE, "--test", "--test-reporter=spec", "test/"];
+    shell::run_with("web/clients", &line, &[("TABWIRE_BIN", &text)])?;
+    for revision in REQUIREMENTS {
+        conformance(&text, revision)?;
+    }
+    Ok(())
+}
+
+fn conformance(binary: &str, revision: &str) -> Result<()> {
+    let server = HubProcess::spawn(binary, &["conformance-server"])?;
+    let url = format!("http://127.0.0.1:{}/mcp", server.port);
+    let results = shell::root().join(format!("target/conformance-{revision}"));
+    let results = results.to_string_lossy();
+    let line = [NODE, SUITE, "server", "--url", &url, "--requirements", revision, "-o", &results];
+    shell::run("web/clients", &line)
+}
