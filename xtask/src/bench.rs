@@ -1,16 +1,19 @@
 //! Numbers: the hub beside the floor in the same run, told as ratios.
 //!
-//! - [`floor`]: a process that does nothing but answer, over HTTP and WebSocket;
+//! - [`floor`]: a process that does nothing but answer, with [`bare_mcp`];
 //! - [`client`]: the load generator's connections; [`inside`]: the hub without sockets;
-//! - [`socket`]: the hub over its port; [`crowd`]: ten thousand connections;
+//! - [`socket`]: the hub over its port; [`mcp`]: as AI clients meet it; [`crowd`]: ten thousand
+//!   connections;
 //! - [`report`]: the table that is printed and written to `docs/benchmarks.md`.
 //!
 //! Hub, floor and load generator are three processes, all built for release.
 
+mod bare_mcp;
 mod client;
 mod crowd;
 pub mod floor;
 mod inside;
+mod mcp;
 mod report;
 mod socket;
 
@@ -58,7 +61,8 @@ pub fn run(options: &Options) -> Result<()> {
             return crowd::measure(&mut report, connections).await;
         }
         inside::measure(&mut report).await?;
-        socket::measure(&mut report).await
+        socket::measure(&mut report).await?;
+        mcp::measure(&mut report).await
     })?;
     std::io::stdout().write_all(report.rows().as_bytes())?;
     Ok(())
@@ -75,6 +79,11 @@ impl Times {
         let done = work.await?;
         self.0.push(started.elapsed());
         Ok(done)
+    }
+
+    /// Takes note of a time.
+    pub fn record(&mut self, time: Duration) {
+        self.0.push(time);
     }
 
     /// Returns the time that a share of all stays below.

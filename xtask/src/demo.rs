@@ -4,7 +4,7 @@
 
 use std::{
     io::{BufRead, BufReader},
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
@@ -102,6 +102,11 @@ fn eventually(what: &str, mut done: impl FnMut() -> Result<bool>) -> Result<()> 
     bail!("waited 30 s for {what}")
 }
 
+/// The data folder of the hubs that this process starts, one after the other.
+pub fn data_folder() -> PathBuf {
+    std::env::temp_dir().join(format!("tabwire-xtask-{}", std::process::id()))
+}
+
 /// A hub on a free port; it ends when this is dropped.
 pub struct HubProcess {
     /// Its process.
@@ -113,7 +118,7 @@ pub struct HubProcess {
 impl HubProcess {
     /// Starts a hub with its defaults and a data folder of its own.
     pub fn start(binary: &str) -> Result<Self> {
-        let data = std::env::temp_dir().join(format!("tabwire-xtask-{}", std::process::id()));
+        let data = data_folder();
         let data = data.to_string_lossy();
         Self::spawn(binary, &["serve", "--port", "0", "--log-level", "warn", "--data", &data])
     }

@@ -36,19 +36,41 @@ impl Http {
         self.ask("POST", path, Bytes::from(body.to_string())).await
     }
 
+    /// Sends one MCP request of the newer era.
+    pub async fn mcp(&mut self, method: &str, name: &str, body: &Value) -> Result<Bytes> {
+        let request = Request::builder()
+            .method("POST")
+            .uri("/mcp")
+            .header("host", format!("127.0.0.1:{}", self.port))
+            .header("content-type", "application/json")
+            .header("accept", "application/json, text/event-stream")
+            .header("mcp-protocol-version", "2026-07-28")
+            .header("mcp-method", method)
+            .header("mcp-name", name);
+        let answer = self.send(request.body(Full::new(Bytes::from(body.to_string())))?).await?;
+        if !answer.windows(9).any(|part| part == b"\"content\"") {
+            bail!("{name}: {}", String::from_utf8_lossy(&answer));
+        }
+        Ok(answer)
+    }
+
     async fn ask(&mut self, method: &str, path: &str, body: Bytes) -> Result<Bytes> {
         let request = Request::builder()
             .method(method)
             .uri(path)
             .header("host", format!("127.0.0.1:{}", self.port))
-            .header("content-type", "application/json")
-            .body(Full::new(body))?;
+            .header("content-type", "application/json");
+        self.send(request.body(Full::new(body))?).await
+    }
+
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Bytes> {
+        let asked = format!("{} {}", request.method(), request.uri());
         self.sender.ready().await?;
         let response = self.sender.send_request(request).await?;
         let status = response.status();
         let body = response.into_body().collect().await?.to_bytes();
         if !status.is_success() {
-            bail!("{method} {path}: {status} {}", String::from_utf8_lossy(&body));
+            bail!("{asked}: {status} {}", String::from_utf8_lossy(&body));
         }
         Ok(body)
     }

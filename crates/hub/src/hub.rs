@@ -97,6 +97,11 @@ impl Hub {
         self.registry.read().all()
     }
 
+    /// Returns the sessions that something is true of, by name.
+    pub fn filtered(&self, wanted: impl Fn(&Session) -> bool) -> Vec<Arc<Session>> {
+        self.registry.read().filtered(wanted)
+    }
+
     /// Watches what sessions offer: the number grows when tools change or sessions come and go.
     pub fn offers(&self) -> watch::Receiver<u64> {
         self.services.offers.subscribe()

@@ -48,7 +48,13 @@ impl Registry {
 
     /// All sessions, by name.
     pub fn all(&self) -> Vec<Arc<Session>> {
-        let mut all: Vec<_> = self.by_id.values().cloned().collect();
+        self.filtered(|_| true)
+    }
+
+    /// The sessions that something is true of, by name.
+    pub fn filtered(&self, wanted: impl Fn(&Session) -> bool) -> Vec<Arc<Session>> {
+        let mut all: Vec<_> =
+            self.by_id.values().filter(|session| wanted(session)).cloned().collect();
         all.sort_by(|one, other| one.name.cmp(&other.name));
         all
     }

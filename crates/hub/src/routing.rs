@@ -73,8 +73,7 @@ impl Hub {
         {
             return Ok(session);
         }
-        let mut able = self.sessions();
-        able.retain(|session| can(session));
+        let able = self.filtered(can);
         let connected: Vec<_> = able.iter().filter(|session| session.is_connected()).collect();
         match (connected.as_slice(), able.as_slice()) {
             ([only], _) => Ok(Arc::clone(only)),

@@ -8,7 +8,13 @@ mod attach;
 mod receive;
 mod work;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use model::{
     CloseReason, Closing, InstanceId, Json, Kind, Level, NumberedChange, Position, Sequence,
@@ -47,6 +53,8 @@ pub struct Session {
     /// The web origin it came from, where it has one.
     pub origin: Option<String>,
     services: Arc<Services>,
+    /// How many tools the app declares: lets look-ups pass by whoever offers none.
+    tool_count: AtomicUsize,
     /// Lets one peer at a time through the takeover rules; may be held across an await.
     door: tokio::sync::Mutex<()>,
     // A blocking mutex: held for one step, never across an await.
@@ -158,7 +166,18 @@ impl Session {
 
     /// Returns a tool of the app, if it offers one of that name.
     pub fn app_tool(&self, name: &str) -> Option<ToolSpec> {
+        if self.tool_count.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
         self.core.lock().catalog.app_tool(name).cloned()
+    }
+
+    /// Returns all tools of the app.
+    pub fn app_tools(&self) -> Vec<ToolSpec> {
+        if self.tool_count.load(Ordering::Relaxed) == 0 {
+            return Vec::new();
+        }
+        self.core.lock().catalog.app_tools().to_vec()
     }
 
     /// Returns the tools that the page in a tab declares.

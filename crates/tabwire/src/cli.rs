@@ -159,7 +159,7 @@ const USUAL: &[&str] =
 
 /// Reads the command line and does what it says.
 pub fn run() -> Result<(), Failure> {
-    let matches = command().get_matches();
+    let matches = command_for(std::env::args().nth(1).as_deref()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match cli.command {
         Command::Serve(serve) => {
@@ -177,6 +177,15 @@ pub fn run() -> Result<(), Failure> {
             clap_complete::generate(shell, &mut command(), "tabwire", &mut std::io::stdout());
             Ok(())
         }
+    }
+}
+
+/// The command line for a first word. Reading off all settings costs more than a relay's whole
+/// start, so only who serves pays for it.
+fn command_for(first: Option<&str>) -> clap::Command {
+    match first {
+        Some("stdio" | "call" | "sessions" | "tail" | "version") => Cli::command(),
+        _ => command(),
     }
 }
 

@@ -33,6 +33,19 @@ pub fn list(hub: &Hub) -> Vec<Definition> {
     listed
 }
 
+/// Returns what a client reads about one tool, without looking at all others.
+pub fn definition(hub: &Hub, name: &str) -> Option<Definition> {
+    if let Some((session, tool)) = name.split_once('.')
+        && let Ok(session) = hub.find(session)
+        && let Some(spec) = session.app_tool(tool)
+    {
+        return Some(define(name.to_owned(), &spec));
+    }
+    let offering = hub.filtered(|session| session.app_tool(name).is_some());
+    let spec = offering.first()?.app_tool(name)?;
+    Some(define(name.to_owned(), &spec))
+}
+
 /// Calls a tool of an app.
 pub async fn call(
     toolbox: &Toolbox,
@@ -46,8 +59,7 @@ pub async fn call(
     };
     let (session, spec) = find(&toolbox.hub, client, name, take_session(&mut fields)?)?;
     let args = Value::Object(fields);
-    let schema = spec.input_schema.to_value().unwrap_or_else(|_| json!({"type": "object"}));
-    toolbox.checker(&schema)?.check(&args)?;
+    toolbox.checker(&spec.input_schema)?.check(&args)?;
     let request = CallRequest {
         caller: client.caller.clone(),
         tab: None,
@@ -103,7 +115,7 @@ fn find(
     let session = hub.route(&route, name, can).map_err(|fault| with_names(hub, name, fault))?;
     let spec = session.app_tool(name).ok_or_else(|| {
         let message = format!("{} has no tool {:?}", session.name, shorten(name, 80));
-        let tools = session.info().tools;
+        let tools = session.app_tools();
         let names: Vec<_> = tools.iter().take(20).map(|tool| tool.name.as_str()).collect();
         Fault::new(Code::UnknownTool, message).hint(format!("it offers {}", names.join(", ")))
     })?;
@@ -127,7 +139,7 @@ fn with_names(hub: &Hub, name: &str, fault: Fault) -> Fault {
 fn by_name(hub: &Hub) -> BTreeMap<String, Vec<Offer>> {
     let mut all: BTreeMap<String, Vec<Offer>> = BTreeMap::new();
     for session in hub.sessions() {
-        for spec in session.info().tools {
+        for spec in session.app_tools() {
             all.entry(spec.name.clone()).or_default().push((session.clone(), spec));
         }
     }

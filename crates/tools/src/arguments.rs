@@ -5,7 +5,7 @@
 
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use model::{Code, Fault, json::shorten};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Problems that an error lists.
 const LISTED: usize = 3;
@@ -19,8 +19,9 @@ pub struct Checker {
 }
 
 impl Checker {
-    /// Reads a schema.
+    /// Reads a schema; one that says nothing at all lets every object through.
     pub fn new(schema: Value) -> Result<Self, Fault> {
+        let schema = if schema.is_null() { json!({"type": "object"}) } else { schema };
         let validator = jsonschema::options()
             .with_pattern_options(jsonschema::PatternOptions::regex())
             .build(&schema)
@@ -102,8 +103,6 @@ fn place(error: &ValidationError<'_>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[track_caller]

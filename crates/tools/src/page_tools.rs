@@ -172,7 +172,7 @@ async fn call(toolbox: &Toolbox, client: &Client, args: Args) -> Result<Output, 
         Fault::new(Code::UnknownTool, message).hint("list shows what there is")
     })?;
     let values = if args.args.is_null() { json!({}) } else { args.args };
-    toolbox.checker(&spec.input_schema.to_value().unwrap_or_default())?.check(&values)?;
+    toolbox.checker(&spec.input_schema)?.check(&values)?;
     let request = CallRequest {
         caller: client.caller.clone(),
         tab: Some(tab),

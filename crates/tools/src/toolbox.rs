@@ -6,7 +6,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use hub::Hub;
-use model::{Code, Fault};
+use model::{Code, Fault, Json};
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use crate::{
     TOOLS, apps,
     arguments::Checker,
-    definition::{Client, Definition, Output},
+    definition::{Client, CoreTool, Definition, Output},
 };
 
 /// Schemas that are kept ready; beyond that the memory starts anew.
@@ -25,20 +25,43 @@ const READY: usize = 1024;
 pub struct Toolbox {
     /// The middle of the house.
     pub hub: Hub,
+    /// Our own tools, in the order of [`TOOLS`].
+    own: Arc<Vec<Own>>,
     // A blocking mutex: held for one map operation, never across an await.
     checkers: Arc<Mutex<HashMap<String, Arc<Checker>>>>,
+}
+
+/// A tool of our own with everything that does not change.
+struct Own {
+    tool: &'static CoreTool,
+    definition: Definition,
+    checker: Checker,
 }
 
 impl Toolbox {
     /// Opens the toolbox of a hub.
     pub fn new(hub: Hub) -> Self {
-        Self { hub, checkers: Arc::default() }
+        let own = TOOLS
+            .iter()
+            .map(|tool| {
+                let definition = (tool.define)();
+                let checker = Checker::new(definition.input_schema.clone());
+                Own { tool, definition, checker: checker.expect("our own schemas are valid") }
+            })
+            .collect();
+        Self { hub, own: Arc::new(own), checkers: Arc::default() }
     }
 
     /// Returns every tool that can be called now.
     pub fn list(&self) -> Vec<Definition> {
-        let own = TOOLS.iter().map(|tool| (tool.define)());
+        let own = self.own.iter().map(|own| own.definition.clone());
         own.chain(apps::list(&self.hub)).collect()
+    }
+
+    /// Returns what a client reads about one tool.
+    pub fn definition(&self, name: &str) -> Option<Definition> {
+        let own = self.own.iter().find(|own| own.tool.name == name);
+        own.map(|own| own.definition.clone()).or_else(|| apps::definition(&self.hub, name))
     }
 
     /// Watches the list: the number grows when it may have changed.
@@ -52,21 +75,21 @@ impl Toolbox {
             Value::Null => Value::Object(Default::default()),
             args => args,
         };
-        let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
+        let Some(own) = self.own.iter().find(|own| own.tool.name == name) else {
             return apps::call(self, client, name, args).await;
         };
-        let args = rename(args, tool.aliases)?;
-        self.checker(&(tool.define)().input_schema)?.check(&args)?;
-        (tool.run)(self, client, args).await
+        let args = rename(args, own.tool.aliases)?;
+        own.checker.check(&args)?;
+        (own.tool.run)(self, client, args).await
     }
 
-    /// Returns a schema, ready to check.
-    pub(crate) fn checker(&self, schema: &Value) -> Result<Arc<Checker>, Fault> {
-        let key = schema.to_string();
-        if let Some(ready) = self.checkers.lock().get(&key) {
+    /// Returns the schema of a tool that a peer declares, ready to check.
+    pub(crate) fn checker(&self, schema: &Json) -> Result<Arc<Checker>, Fault> {
+        if let Some(ready) = self.checkers.lock().get(schema.as_str()) {
             return Ok(ready.clone());
         }
-        let checker = Arc::new(Checker::new(schema.clone())?);
+        let key = schema.as_str().to_owned();
+        let checker = Arc::new(Checker::new(schema.to_value().unwrap_or_default())?);
         let mut checkers = self.checkers.lock();
         if checkers.len() >= READY {
             checkers.clear();

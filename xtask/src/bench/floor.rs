@@ -1,5 +1,5 @@
-//! The floor: a process with an HTTP server that answers the same to everything, and a WebSocket
-//! server that sends everything back. Same libraries, same socket options as the hub.
+//! The floor: a process with an HTTP server that answers the same to everything, a WebSocket server
+//! that sends everything back, and a bare MCP server. Same libraries and socket options as the hub.
 
 use std::{convert::Infallible, io::Write};
 
@@ -15,12 +15,16 @@ use tokio::{
 };
 use tokio_tungstenite::{accept_async_with_config, tungstenite::protocol::WebSocketConfig};
 
+use super::bare_mcp::BareMcp;
+
 /// Runs until killed; the first line of output names both ports.
 pub fn run() -> Result<()> {
     tokio::runtime::Runtime::new()?.block_on(async {
-        let (http, socket) = (listen()?, listen()?);
+        let (http, socket, mcp) = (listen()?, listen()?, listen()?);
         let ports = serde_json::json!({
-            "http": http.local_addr()?.port(), "socket": socket.local_addr()?.port(),
+            "http": http.local_addr()?.port(),
+            "socket": socket.local_addr()?.port(),
+            "mcp": mcp.local_addr()?.port(),
         });
         let mut out = std::io::stdout();
         writeln!(out, "{ports}")?;
@@ -32,6 +36,15 @@ pub fn run() -> Result<()> {
             let _ = server.serve_connection(io, service_fn(same_answer)).await;
         }));
         serving.spawn(accept(socket, echo));
+        let bare = BareMcp::new();
+        serving.spawn(accept(mcp, move |stream| {
+            let bare = bare.clone();
+            async move {
+                let answer = service_fn(move |request| bare.clone().answer(request));
+                let server = hyper::server::conn::http1::Builder::new();
+                let _ = server.serve_connection(TokioIo::new(stream), answer).await;
+            }
+        }));
         while serving.join_next().await.is_some() {}
         Ok(())
     })

@@ -35,6 +35,14 @@ pub struct OverSocket {
     pub call_p99: Duration,
 }
 
+/// One run over MCP.
+pub struct OverMcp {
+    pub floor_mcp: Duration,
+    pub floor_socket: Duration,
+    pub query: Duration,
+    pub call: Duration,
+}
+
 /// Many connections.
 pub struct Crowd {
     pub connections: usize,
@@ -76,6 +84,31 @@ impl Report {
             Some(ratio(crowded.call, floor)),
             "flat",
         );
+    }
+
+    pub fn over_mcp(&mut self, alone: &OverMcp, crowded: &OverMcp) {
+        self.row(
+            "MCP over HTTP: cached state (`app_state`)",
+            &micros(alone.query),
+            &format!("{} = no-op tool of a bare rmcp server", micros(alone.floor_mcp)),
+            Some(ratio(alone.query, alone.floor_mcp)),
+            "≤ 1.3",
+        );
+        for (what, run, budget) in [
+            ("MCP over HTTP: an app's tool, to its socket and back", alone, "≤ 1.3"),
+            ("the same with 1,000 bystanders", crowded, "flat"),
+        ] {
+            let floor = run.floor_mcp + run.floor_socket;
+            let shown = format!("{} = no-op tool + echo", micros(floor));
+            self.row(what, &micros(run.call), &shown, Some(ratio(run.call, floor)), budget);
+        }
+    }
+
+    pub fn stdio(&mut self, start: Duration, memory: u64) {
+        let start = format!("{:.1} ms", start.as_secs_f64() * 1e3);
+        self.row("start of `tabwire stdio` to its first `tools/list`", &start, "", None, "≤ 15 ms");
+        let memory = format!("{:.1} MB", memory as f64 / 1e6);
+        self.row("memory of a `tabwire stdio`", &memory, "", None, "≤ 6 MB");
     }
 
     pub fn crowd(&mut self, crowd: Crowd) {

@@ -18,9 +18,9 @@ use super::{
 use crate::{demo::HubProcess, http::Http, shell};
 
 const ROUNDS: usize = 4000;
-const BYSTANDERS: usize = 1000;
+pub const BYSTANDERS: usize = 1000;
 /// About as long as a small tool call.
-const SMALL: &str = r#"{"type":"callTool","callId":"c0123456789abcdef-12345","target":"app","toolName":"noop","args":{},"deadlineMs":30000}"#;
+pub const SMALL: &str = r#"{"type":"callTool","callId":"c0123456789abcdef-12345","target":"app","toolName":"noop","args":{},"deadlineMs":30000}"#;
 
 pub async fn measure(report: &mut Report) -> Result<()> {
     let hub = HubProcess::start("target/release/tabwire")?;
@@ -64,6 +64,7 @@ pub struct Floor {
     process: Child,
     pub http: u16,
     pub socket: u16,
+    pub mcp: u16,
 }
 
 impl Floor {
@@ -81,6 +82,7 @@ impl Floor {
             process,
             http: port("http").context("no port for HTTP")?,
             socket: port("socket").context("no port for WebSocket")?,
+            mcp: port("mcp").context("no port for MCP")?,
         })
     }
 }

@@ -4,7 +4,10 @@
 //! it, and the old socket is closed first. Without a token the web origin must be the same, and
 //! the old socket must be dead or fail to answer a ping in time.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicUsize},
+    time::Duration,
+};
 
 use model::{
     CloseReason, Closing, Epoch, FromBrowser, Hello, Json, Level, Position, SessionId, ToBrowser,
@@ -103,6 +106,7 @@ impl Session {
             origin: record.origin,
             id,
             services,
+            tool_count: AtomicUsize::new(0),
             door: tokio::sync::Mutex::default(),
             core: Mutex::new(Core {
                 link: None,

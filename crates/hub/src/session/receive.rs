@@ -1,6 +1,9 @@
 //! What a session does with what its peer says.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use model::{
     CallId, Change, CloseReason, Closing, Code, Fault, FromBrowser, Json, Level, NumberedChange,
@@ -132,6 +135,7 @@ impl Session {
         }
         core.catalog.apply(&change)?;
         if matches!(change, Change::ToolsChanged { .. }) {
+            self.tool_count.store(core.catalog.app_tools().len(), Ordering::Relaxed);
             self.services.offers_changed();
         }
         let entry = feed::of_change(&change, core.state.version());
