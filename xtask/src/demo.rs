@@ -20,8 +20,9 @@ pub fn run(stay: bool) -> Result<()> {
     shell::ensure_program("chromium", "chromium")?;
     shell::install_web()?;
     shell::run("web", &["npm", "run", "--silent", "build"])?;
-    shell::run("", &["cargo", "build", "--release", "-p", "tabwire"])?;
-    let binary = "target/release/tabwire";
+    // Not for speed: a release build takes minutes, and the demo is about what happens.
+    shell::run("", &["cargo", "build", "-p", "tabwire"])?;
+    let binary = "target/debug/tabwire";
     let stage = play(binary, &shell::root().join("demo-colour.png"))?;
     eprintln!("\nCall it yourself while the hub runs:");
     eprintln!("  {binary} call change_colour '{{\"colour\":\"teal\"}}' --port {}", stage.port);

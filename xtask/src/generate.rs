@@ -28,9 +28,10 @@ pub fn run(check: bool) -> Result<()> {
 
 /// Every generated file with what it should hold.
 fn files() -> Result<Vec<(&'static str, String)>> {
-    let config = shell::output("", &["cargo", "run", "-q", "-p", "tabwire", "--", "config-doc"])?;
+    let print = |what| shell::output("", &["cargo", "run", "-q", "-p", "tabwire", "--", what]);
     Ok(vec![
-        ("docs/config.md", config),
+        ("docs/config.md", print("config-doc")?),
+        ("docs/tools.md", print("tools-doc")?),
         ("web/shared/src/generated/protocol.ts", typescript::render()),
     ])
 }

@@ -44,9 +44,9 @@ const BUSY: ErrorCode = ErrorCode(-32000);
 pub struct Limits {
     /// The longest line.
     pub line: usize,
-    /// The most requests without an answer; further ones wait, then are refused.
+    /// The most requests without an answer.
     pub open: usize,
-    /// How long a request waits for another one to end.
+    /// How long a client with so many may wait for one of them to end; then more are refused.
     pub patience: Duration,
     /// The most answers that wait to be written before reading pauses.
     pub unwritten: usize,
@@ -126,8 +126,8 @@ struct LineTransport<R> {
     outbox: Option<mpsc::Sender<Bytes>>,
     unwritten: Arc<Backlog>,
     ended: CancellationToken,
-    /// A message that waits for room, and until when.
-    parked: Option<(ClientJsonRpcMessage, Instant)>,
+    /// A message that waits for room.
+    parked: Option<ClientJsonRpcMessage>,
     /// An answer of our own that waits to be sent.
     refusal: Option<Bytes>,
     faults: usize,
@@ -187,7 +187,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
         match read {
             Ok(message) => {
                 self.faults = 0;
-                self.parked = Some((message, Instant::now() + self.limits.patience));
+                self.parked = Some(message);
             }
             Err(_) if self.faults >= self.limits.faults => {
                 tracing::warn!(limit = self.limits.faults, "too many faults in a row");
@@ -203,16 +203,14 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
 
     /// Lets the parked message through as soon as there is room for it.
     async fn unpark(&mut self) -> Option<ClientJsonRpcMessage> {
-        let (message, deadline) = self.parked.as_ref()?;
-        if let ClientJsonRpcMessage::Request(request) = message {
-            let entered = self.open.enter(&request.id, self.limits.open);
-            match time::timeout_at(*deadline, entered).await {
-                Ok(true) => self.settled |= settles(&request.request),
-                Ok(false) => return self.reject(ErrorCode::INVALID_REQUEST, "the id is in use"),
-                Err(_) => return self.reject(BUSY, "too many requests are open; try again later"),
+        if let ClientJsonRpcMessage::Request(request) = self.parked.as_ref()? {
+            match self.open.enter(&request.id, &self.limits).await {
+                Entry::Entered => self.settled |= settles(&request.request),
+                Entry::InUse => return self.reject(ErrorCode::INVALID_REQUEST, "the id is in use"),
+                Entry::Full => return self.reject(BUSY, "too many requests are open; try later"),
             }
         }
-        let (message, _) = self.parked.take()?;
+        let message = self.parked.take()?;
         if let Some(id) = cancelled(&message) {
             self.open.leave(id);
         }
@@ -221,7 +219,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
     }
 
     fn reject(&mut self, code: ErrorCode, text: &'static str) -> Option<ClientJsonRpcMessage> {
-        let (_, id) = self.parked.take()?.0.into_request()?;
+        let (_, id) = self.parked.take()?.into_request()?;
         self.refuse(JsonRpcError::new(Some(id), ErrorData::new(code, text, None)));
         None
     }
@@ -354,35 +352,64 @@ async fn write_ready(
     output.flush().await
 }
 
-/// The ids of requests that have no answer yet.
+/// The requests that have no answer yet.
 #[derive(Default)]
 struct OpenRequests {
     // A blocking mutex: held for one set operation, never across an await.
-    ids: Mutex<HashSet<RequestId>>,
+    table: Mutex<Table>,
     left: Notify,
 }
 
+#[derive(Default)]
+struct Table {
+    ids: HashSet<RequestId>,
+    /// Since when there has been no room at all.
+    full_since: Option<Instant>,
+}
+
+/// What came of entering a request.
+enum Entry {
+    Entered,
+    InUse,
+    Full,
+}
+
 impl OpenRequests {
-    /// Waits for room and enters `id`; `false` means that it is there already.
-    async fn enter(&self, id: &RequestId, limit: usize) -> bool {
+    /// Enters `id`, after a wait for room if need be. Cancel-safe.
+    async fn enter(&self, id: &RequestId, limits: &Limits) -> Entry {
         loop {
             let left = self.left.notified();
-            {
-                let mut ids = self.ids.lock();
-                if ids.contains(id) {
-                    return false;
-                }
-                if ids.len() < limit {
-                    return ids.insert(id.clone());
-                }
+            let full_since = match self.table.lock().enter(id, limits.open) {
+                Ok(entry) => return entry,
+                Err(full_since) => full_since,
+            };
+            if time::timeout_at(full_since + limits.patience, left).await.is_err() {
+                return Entry::Full;
             }
-            left.await;
         }
     }
 
     fn leave(&self, id: &RequestId) {
-        self.ids.lock().remove(id);
-        self.left.notify_waiters();
+        let mut table = self.table.lock();
+        if table.ids.remove(id) {
+            table.full_since = None;
+            self.left.notify_waiters();
+        }
+    }
+}
+
+impl Table {
+    /// Enters `id`, or says since when there has been no room.
+    fn enter(&mut self, id: &RequestId, limit: usize) -> Result<Entry, Instant> {
+        if self.ids.contains(id) {
+            return Ok(Entry::InUse);
+        }
+        if let Some(full_since) = self.full_since {
+            return Err(full_since);
+        }
+        self.ids.insert(id.clone());
+        self.full_since = (self.ids.len() >= limit).then(Instant::now);
+        Ok(Entry::Entered)
     }
 }
 

@@ -49,6 +49,9 @@ enum Command {
     /// Prints `docs/config.md`, for `cargo xtask gen`.
     #[command(hide = true, after_help = "Example:\n  tabwire config-doc > docs/config.md")]
     ConfigDoc,
+    /// Prints `docs/tools.md`, for `cargo xtask gen`.
+    #[command(hide = true, after_help = "Example:\n  tabwire tools-doc > docs/tools.md")]
+    ToolsDoc,
     /// Serves the fixtures of the official MCP suite, and a WebSocket echo at /echo.
     #[command(hide = true, after_help = "Example:\n  tabwire conformance-server --port 0")]
     ConformanceServer(ConformanceServer),
@@ -172,6 +175,7 @@ pub fn run() -> Result<(), Failure> {
         Command::Tail(tail) => command::tail::run(&tail),
         Command::Version(version) => command::version::run(version.json),
         Command::ConformanceServer(options) => command::conformance_server::run(&options),
+        Command::ToolsDoc => command::tools_doc::run(),
         Command::ConfigDoc => command::config_doc::run(),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut command(), "tabwire", &mut std::io::stdout());

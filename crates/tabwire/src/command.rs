@@ -7,4 +7,5 @@ pub mod serve;
 pub mod sessions;
 pub mod stdio;
 pub mod tail;
+pub mod tools_doc;
 pub mod version;
