@@ -227,7 +227,8 @@ fn caller(pass: &Pass, headers: &HeaderMap) -> Result<Caller, Fault> {
     let name = name.as_deref().unwrap_or(&pass.principal.0);
     let client = ClientId::parse(name)
         .map_err(|error| Fault::new(Code::InvalidArgument, format!("{CLIENT_HEADER}: {error}")))?;
-    Ok(Caller { client, principal: pass.principal.0.clone() })
+    let traceparent = header_text(headers, "traceparent")?;
+    Ok(Caller::new(client, &pass.principal.0).traced(traceparent.as_deref()))
 }
 
 fn header_text(headers: &HeaderMap, name: &str) -> Result<Option<String>, Fault> {

@@ -98,7 +98,7 @@ impl Hub {
     ) -> Result<Snapshot, Fault> {
         let client = ClientId::parse("tabwire").expect("a constant that is a client id");
         let request = CallRequest {
-            caller: Caller { client, principal: "tabwire".to_owned() },
+            caller: Caller::new(client, "tabwire"),
             tab: None,
             work: Work::State { force_refresh: query.force_refresh },
             effect: Effect::Read,

@@ -100,7 +100,7 @@ fn request(tab: u64, payload: &str) -> CallRequest {
     let client = ClientId::parse("storm").unwrap();
     let args = Json::of(&json!({ "echo": payload }));
     CallRequest {
-        caller: Caller { client, principal: "local".to_owned() },
+        caller: Caller::new(client, "local"),
         tab: Some(TabId(tab)),
         work: Work::Tool { target: Target::Command, name: "echo".to_owned(), args },
         effect: Effect::Act,

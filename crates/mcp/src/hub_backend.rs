@@ -156,7 +156,7 @@ fn client(call: &Call, progress: mpsc::Sender<CallProgress>) -> Answer<Client> {
     };
     let client = ClientId::parse(&name)
         .map_err(|error| ErrorData::invalid_params(format!("the client's id: {error}"), None))?;
-    let caller = hub::Caller { client, principal: caller.principal.clone() };
+    let caller = hub::Caller::new(client, &caller.principal).traced(call.traceparent());
     Ok(Client { caller, binding: call.caller().binding.clone(), progress: Some(progress) })
 }
 

@@ -63,7 +63,8 @@ fn line(info: &SessionInfo) -> String {
     format!("- {} ({}{away}{tabs}){tools}", info.name, info.kind.as_str())
 }
 
-fn show(info: &SessionInfo) -> Value {
+/// Shows a session to a program, in this tool and wherever else an AI client meets it.
+pub fn show(info: &SessionInfo) -> Value {
     let tools: Vec<_> = info.tools.iter().map(|tool| tool.name.as_str()).collect();
     let tabs: Vec<_> = info
         .tabs

@@ -65,7 +65,7 @@ fn hello() -> Result<Hello> {
 
 fn request() -> Result<CallRequest> {
     Ok(CallRequest {
-        caller: Caller { client: ClientId::parse("bench")?, principal: "bench".to_owned() },
+        caller: Caller::new(ClientId::parse("bench")?, "bench"),
         tab: None,
         work: Work::Tool { target: Target::App, name: "noop".to_owned(), args: Json::null() },
         effect: Effect::Act,

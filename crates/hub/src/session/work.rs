@@ -31,6 +31,24 @@ pub struct Caller {
     pub client: ClientId,
     /// Whom its credentials prove it to be.
     pub principal: String,
+    /// The trace that the call is part of (W3C `traceparent`); carried into the feed.
+    pub trace: Option<String>,
+}
+
+impl Caller {
+    /// Makes a caller that is part of no trace.
+    pub fn new(client: ClientId, principal: impl Into<String>) -> Self {
+        Self { client, principal: principal.into(), trace: None }
+    }
+
+    /// Makes it part of a trace; whatever is not a `traceparent` is left out.
+    pub fn traced(mut self, traceparent: Option<&str>) -> Self {
+        let fits = |text: &&str| {
+            text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        };
+        self.trace = traceparent.filter(fits).map(str::to_owned);
+        self
+    }
 }
 
 /// What a caller wants.
@@ -54,7 +72,7 @@ pub struct Ticket {
     session: Arc<Session>,
     id: CallId,
     label: String,
-    client: ClientId,
+    caller: Caller,
     outcome: oneshot::Receiver<Result<Reply, Fault>>,
     started: Instant,
     limit: Duration,
@@ -103,7 +121,7 @@ impl Session {
             session: self.clone(),
             id,
             label,
-            client: request.caller.client,
+            caller: request.caller,
             outcome,
             started,
             limit,
@@ -222,12 +240,16 @@ impl Ticket {
         let (ending, took) = (Ending::of(outcome), self.started.elapsed());
         self.session.services.metrics.call_ended(&self.label, ending, took);
         let level = if outcome.is_ok() { Level::Info } else { Level::Warning };
-        let body = json!({
+        let mut body = json!({
             "call": self.id.to_string(),
-            "client": self.client.as_str(),
+            "client": self.caller.client.as_str(),
+            "principal": self.caller.principal,
             "outcome": ending.as_str(),
             "ms": (took.as_secs_f64() * 1000.0 * 1000.0).round() / 1000.0,
         });
+        if let Some(trace) = &self.caller.trace {
+            body["traceparent"] = json!(trace);
+        }
         let entry = feed::entry("call", &self.label, level, Json::of(&body));
         let mut core = self.session.core.lock();
         self.session.record(&mut core, entry);

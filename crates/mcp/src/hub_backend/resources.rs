@@ -11,6 +11,7 @@ use rmcp::model::{
     CacheScope, ErrorData, ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate,
 };
 use serde_json::{Value, json};
+use tools::browser_instance;
 
 use super::results::from_json;
 use crate::backend::Answer;
@@ -97,23 +98,8 @@ fn since(query: &str) -> Answer<u64> {
 }
 
 fn sessions(hub: &Hub) -> Value {
-    let list: Vec<_> = hub
-        .sessions()
-        .iter()
-        .map(|session| {
-            let info = session.info();
-            let tools: Vec<_> = info.tools.iter().map(|tool| tool.name.as_str()).collect();
-            json!({
-                "session": info.name,
-                "id": info.id.as_str(),
-                "kind": info.kind.as_str(),
-                "connected": info.connected,
-                "origin": info.origin,
-                "tabs": info.tabs.len(),
-                "tools": tools,
-            })
-        })
-        .collect();
+    let list: Vec<_> =
+        hub.sessions().iter().map(|session| browser_instance::show(&session.info())).collect();
     json!({ "sessions": list })
 }
 

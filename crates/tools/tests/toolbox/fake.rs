@@ -138,7 +138,7 @@ impl Peer {
 
 pub fn client() -> Client {
     let client = ClientId::parse("test").unwrap();
-    let caller = Caller { client, principal: "local".to_owned() };
+    let caller = Caller::new(client, "local");
     Client { caller, binding: None, progress: None }
 }
 
