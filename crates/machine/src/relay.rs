@@ -7,7 +7,7 @@
 use std::{io, path::Path, time::Duration};
 
 use tokio::{
-    io::{AsyncRead, AsyncWrite, AsyncWriteExt},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     net::UnixStream,
 };
 
@@ -15,6 +15,9 @@ use crate::private::{FILE, JoinHello};
 
 /// How long the hub may take to answer what was asked before standard input ended.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// Bytes that are carried at once.
+const CHUNK: usize = 16 << 10;
 
 /// Why a relay ended before its client did.
 #[derive(Debug, thiserror::Error)]
@@ -49,26 +52,42 @@ where
     line.push(b'\n');
     to_hub.write_all(&line).await.map_err(|_| RelayError::HubGone)?;
     let asking = async {
-        let carried = tokio::io::copy(&mut input, &mut to_hub).await;
+        let carried = carry(&mut input, &mut to_hub, RelayError::Broken, |_| RelayError::HubGone);
+        let carried = carried.await;
         let _ = to_hub.shutdown().await;
         carried
     };
-    let answering = async {
-        let carried = tokio::io::copy(&mut from_hub, &mut output).await;
-        output.flush().await.and(carried)
-    };
+    let answering = carry(&mut from_hub, &mut output, |_| RelayError::HubGone, RelayError::Broken);
     tokio::pin!(asking, answering);
-    // Both are polled on after the first has ended; nothing that was read is lost, because the
-    // copies keep what they have read until it is written.
+    // Both are polled on after the first has ended; what was read stays with its side until it
+    // is written.
     tokio::select! {
         asked = &mut asking => {
-            asked?;
             let _ = tokio::time::timeout(LAST_WORDS, &mut answering).await;
-            Ok(())
+            asked
         }
-        answered = &mut answering => {
-            answered?;
-            Err(RelayError::HubGone)
+        answered = &mut answering => answered.and(Err(RelayError::HubGone)),
+    }
+}
+
+/// Carries bytes until the source ends; an error says which side broke.
+async fn carry<From, To>(
+    from: &mut From,
+    to: &mut To,
+    not_read: impl Fn(io::Error) -> RelayError,
+    not_written: impl Fn(io::Error) -> RelayError,
+) -> Result<(), RelayError>
+where
+    From: AsyncRead + Unpin,
+    To: AsyncWrite + Unpin,
+{
+    let mut bytes = vec![0; CHUNK];
+    loop {
+        let count = from.read(&mut bytes).await.map_err(&not_read)?;
+        if count == 0 {
+            return Ok(());
         }
+        to.write_all(&bytes[..count]).await.map_err(&not_written)?;
+        to.flush().await.map_err(&not_written)?;
     }
 }

@@ -81,7 +81,14 @@ impl HubBackend {
             // All arms are cancel-safe: the work is pinned outside, a report stays in its channel,
             // and a cancelled token stays cancelled. Dropping the work withdraws the call.
             tokio::select! {
-                outcome = &mut work => return results::tool(outcome),
+                outcome = &mut work => {
+                    // What was reported last is told before the answer.
+                    while let Ok(report) = reports.try_recv() {
+                        tell(call, report).await;
+                    }
+                    let known = || self.tool(&request.name).is_some();
+                    return results::tool(outcome, known);
+                }
                 Some(report) = reports.recv() => tell(call, report).await,
                 () = call.cancelled().cancelled() => {
                     return Err(ErrorData::internal_error("the client withdrew the call", None));

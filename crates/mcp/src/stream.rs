@@ -39,6 +39,10 @@ use crate::{
 /// The code of a request that was refused because too many are open.
 const BUSY: ErrorCode = ErrorCode(-32000);
 
+/// `rmcp` stops telling handlers what became of their notifications once the input has ended, and then
+/// waits five seconds for handlers that wait for that. What is on its way gets this long to arrive.
+const SETTLE: Duration = Duration::from_millis(50);
+
 /// Limits of one stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -131,6 +135,8 @@ struct LineTransport<R> {
     /// An answer of our own that waits to be sent.
     refusal: Option<Bytes>,
     faults: usize,
+    /// Set when the input has ended.
+    leaves_at: Option<Instant>,
     /// Whether the era is settled; until then `rmcp` ends the stream on anything but a request.
     settled: bool,
 }
@@ -152,6 +158,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
             parked: None,
             refusal: None,
             faults: 0,
+            leaves_at: None,
             settled: false,
         }
     }
@@ -250,21 +257,28 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
         let counted = self.unwritten.clone().count();
         async move {
             let outbox = outbox.ok_or(io::ErrorKind::NotConnected)?;
-            let sent = outbox.send(encode(&message)?).await;
-            drop(counted);
+            let line = encode(&message)?;
+            // Before it is sent: a client that has its answer may use the id again at once.
             if let Some(id) = answered(&message) {
                 open.leave(id);
             }
+            let sent = outbox.send(line).await;
+            drop(counted);
             sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        let message = self.next().await;
-        if message.is_none() {
+        if self.leaves_at.is_none() {
+            if let Some(message) = self.next().await {
+                return Some(message);
+            }
             self.ended.cancel();
+            self.leaves_at = Some(Instant::now() + SETTLE);
         }
-        message
+        // `rmcp` polls this anew after each of its events; the time is kept, so it is cancel-safe.
+        time::sleep_until(self.leaves_at?).await;
+        None
     }
 
     async fn close(&mut self) -> io::Result<()> {

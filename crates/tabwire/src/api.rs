@@ -107,7 +107,10 @@ impl Api {
 /// Runs a command's conversation with the hub.
 pub fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(work)
+    let done = runtime.block_on(work);
+    // A thread may be reading standard input; it ends with the process, not before.
+    runtime.shutdown_background();
+    done
 }
 
 async fn collect(body: Incoming) -> Result<Value, Failure> {

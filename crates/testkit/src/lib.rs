@@ -7,6 +7,7 @@
 //! - [`dial`] and [`socket`]: a WebSocket down to its frames; [`frame`]: frames built by hand;
 //! - [`browser`]: a peer that speaks `tabwire.v1` and is driven by hand, with its numbered log in
 //!   [`log`]; [`app`]: one that answers by a script;
+//! - [`mcp`]: AI clients in both eras, over HTTP and through a relay;
 //! - [`cutter`]: a proxy that cuts, delays, splits and freezes.
 //!
 //! The protocol is spoken as plain JSON and not through `dialect`, so that the tests do not share
@@ -24,6 +25,7 @@ pub mod frame;
 pub mod http;
 pub mod hub_process;
 pub mod log;
+pub mod mcp;
 pub mod metrics;
 pub mod place;
 pub mod rng;
@@ -39,6 +41,9 @@ pub use dial::Dial;
 pub use http::{Ask, Http, Response};
 pub use hub_process::{HubOptions, HubProcess, Signal};
 pub use log::Position;
+pub use mcp::{
+    Era, client::McpClient, http::McpHttp, stdio::McpStdio, stdio::StdioOptions, stream::McpStream,
+};
 pub use metrics::Metrics;
 pub use place::Place;
 pub use rng::Rng;

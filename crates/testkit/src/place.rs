@@ -26,10 +26,11 @@ impl Place {
         &self.0
     }
 
-    /// Returns a folder in it, made where it is missing.
+    /// Returns a folder in it that only its owner can enter, made where it is missing.
     pub fn folder(&self, name: &str) -> PathBuf {
         let path = self.0.join(name);
         fs::create_dir_all(&path).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
         path
     }
 

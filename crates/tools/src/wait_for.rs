@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use hub::{Route, Session, feed::Watched};
 use model::{Code, Fault, Sequence};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::{
@@ -36,10 +36,17 @@ struct Args {
     until: Until,
     session: Option<String>,
     path: Option<String>,
+    /// `null` is a value to wait for.
+    #[serde(default, deserialize_with = "present")]
     equals: Option<Value>,
     event: Option<String>,
     since: Option<u64>,
     timeout_ms: Option<u64>,
+}
+
+/// Keeps a `null` that was given apart from an argument that was not.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Deserialize::deserialize(from).map(Some)
 }
 
 fn define() -> Definition {
@@ -141,8 +148,8 @@ struct StateCondition {
     equals: Option<Value>,
     /// What it was at the beginning; any other value ends the waiting.
     before: Option<Value>,
-    /// A version that was seen; any later one with another value ends it.
-    since: Option<u64>,
+    /// It had moved on from the version that the client knows before the waiting began.
+    moved_on: bool,
 }
 
 impl StateCondition {
@@ -153,16 +160,16 @@ impl StateCondition {
         since: Option<u64>,
     ) -> Self {
         let path = path.unwrap_or_default();
-        let before = look(session, &path).map(|(value, _)| value);
-        Self { path, equals, before, since }
+        let (before, version) = look(session, &path).unzip();
+        let moved_on = since.is_some_and(|since| version.is_some_and(|version| version > since));
+        Self { path, equals, before, moved_on }
     }
 
     fn met(&self, session: &Session) -> Option<(Value, u64)> {
         let (value, version) = look(session, &self.path)?;
-        let met = match (&self.equals, self.since) {
-            (Some(wanted), _) => value == *wanted,
-            (None, Some(since)) => version > since,
-            (None, None) => self.before.as_ref() != Some(&value),
+        let met = match &self.equals {
+            Some(wanted) => value == *wanted,
+            None => self.moved_on || self.before.as_ref() != Some(&value),
         };
         met.then_some((value, version))
     }

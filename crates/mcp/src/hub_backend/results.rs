@@ -32,10 +32,13 @@ pub fn definition(tool: &Definition) -> Answer<Tool> {
 
 /// Writes what a tool gave back. A tool that does not exist is the protocol's error; everything
 /// else that went wrong is for the model to read.
-pub fn tool(outcome: Result<Output, Fault>) -> Answer<CallToolResponse> {
+pub fn tool(
+    outcome: Result<Output, Fault>,
+    is_known: impl FnOnce() -> bool,
+) -> Answer<CallToolResponse> {
     match outcome {
         Ok(output) => Ok(success(output).into()),
-        Err(fault) if fault.code == Code::UnknownTool => {
+        Err(fault) if fault.code == Code::UnknownTool && !is_known() => {
             Err(ErrorData::invalid_params(fault.to_string(), Some(fault_json(&fault))))
         }
         Err(fault) => {

@@ -249,7 +249,7 @@ async fn a_body_that_is_wrong_says_why() {
 #[tokio::test]
 async fn unknown_addresses_and_methods_are_told_apart() {
     let hub = hub(&[]).await;
-    for path in ["/nowhere", "/api", "/api/nowhere", "/mcp", "/Health", "/api/sessions/a/b/c"] {
+    for path in ["/nowhere", "/api", "/api/nowhere", "/mcpx", "/Health", "/api/sessions/a/b/c"] {
         let answer = Ask::get(path).send(hub.port()).await;
         assert_eq!((answer.status, answer.fault().as_str()), (404, "not_found"), "{path}");
     }

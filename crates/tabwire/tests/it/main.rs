@@ -6,6 +6,10 @@
 //! - who gets in: [`gates`], [`naming`], [`tokens`];
 //! - what nobody should send: [`frames`], [`messages`], [`greed`], [`silence`], [`limits`];
 //! - operators: [`commands`], [`serving`], [`stopping`], [`metrics`], [`openapi`];
+//! - AI clients, from [`mcp_scene`]: [`mcp_eras`], [`mcp_apps`], [`mcp_changes`], [`mcp_resources`],
+//!   [`mcp_prompts`], [`mcp_waiting`], [`mcp_pages`], [`mcp_progress`],
+//!   [`mcp_cancelling`], [`mcp_crowd`], [`mcp_binding`], [`mcp_lines`], [`mcp_bodies`], [`mcp_greed`],
+//!   [`mcp_gates`], [`mcp_relay`];
 //! - the house itself: [`rooms`].
 //!
 //! Limits are set short through flags, and conditions are looked at until they hold.
@@ -22,6 +26,23 @@ mod inbox;
 mod lanes;
 mod limits;
 mod load;
+mod mcp_apps;
+mod mcp_binding;
+mod mcp_bodies;
+mod mcp_cancelling;
+mod mcp_changes;
+mod mcp_crowd;
+mod mcp_eras;
+mod mcp_gates;
+mod mcp_greed;
+mod mcp_lines;
+mod mcp_pages;
+mod mcp_progress;
+mod mcp_prompts;
+mod mcp_relay;
+mod mcp_resources;
+mod mcp_scene;
+mod mcp_waiting;
 mod messages;
 mod metrics;
 mod naming;

@@ -144,6 +144,24 @@ fn every_dialect_is_in_the_register() {
 }
 
 #[test]
+fn every_tool_is_in_the_register() {
+    let folder = house().join("crates/tools/src");
+    let is_tool = |path: &PathBuf| {
+        let text = fs::read_to_string(path).unwrap();
+        text.contains("pub const TOOL: CoreTool")
+    };
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let written: BTreeSet<_> = files
+        .filter(|path| path.is_file() && is_tool(path))
+        .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
+        .collect();
+    let names: Vec<_> = tools::TOOLS.iter().map(|tool| tool.name.to_owned()).collect();
+    assert!(names.is_sorted(), "the list that clients read is by name: {names:?}");
+    let registered: BTreeSet<_> = names.into_iter().collect();
+    assert_eq!(written, registered, "files on the left, TOOLS on the right");
+}
+
+#[test]
 fn every_module_of_this_binary_is_in_its_tour() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
     let tour = fs::read_to_string(folder.join("main.rs")).unwrap();
