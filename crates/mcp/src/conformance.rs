@@ -1,8 +1,8 @@
 //! The fixture that the official conformance suite is run against.
 //!
 //! A backend with the tools, resources and prompts that the suite asks for by name, one file per
-//! concern: [`tools`] and what they return ([`content`]), [`inputs`] (questions of the newer era),
-//! [`requests`] (questions of the older), [`resources`], [`prompts`]. Nothing of it drives a browser.
+//! concern: [`tools`] and what they return ([`content`]), [`inputs`] (questions of the newer
+//! era), [`requests`] (of the older), [`resources`], [`prompts`]. Drives no browser.
 
 mod content;
 mod inputs;
@@ -71,7 +71,7 @@ impl Backend for Fixture {
     }
 
     fn tool(&self, name: &str) -> Option<Tool> {
-        self.list_tools().into_iter().find(|tool| tool.name == name)
+        tools::find(name)
     }
 
     async fn tools(&self, _: &Call) -> Answer<Vec<Tool>> {

@@ -19,6 +19,7 @@ use rmcp::{
     model::{ErrorData, JsonRpcError},
     transport::{StreamableHttpServerConfig, StreamableHttpService},
 };
+use tokio_util::sync::CancellationToken;
 
 use crate::{Backend, Caller, Mcp, Server, lines::refusal, sessions::Sessions};
 
@@ -37,6 +38,9 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// Origins that are served; requests without one always are.
     pub origins: Vec<String>,
+    /// Cuts all streams. Cancel it a moment after the server's own end, so that listeners are
+    /// told before they are cut off.
+    pub cut: CancellationToken,
 }
 
 impl Default for Config {
@@ -48,33 +52,40 @@ impl Default for Config {
             keep_alive: Duration::from_secs(15),
             hosts: Vec::new(),
             origins: Vec::new(),
+            cut: CancellationToken::new(),
         }
     }
 }
 
 struct Endpoint<B> {
     service: StreamableHttpService<Server<B>, Sessions>,
+    sessions: Arc<Sessions>,
     max_body: usize,
 }
 
 /// Returns the routes of the endpoint.
 pub fn routes<B: Backend>(mcp: Mcp<B>, config: &Config) -> Router {
-    let endpoint = Arc::new(Endpoint { service: service(mcp, config), max_body: config.max_body });
+    let sessions = Arc::new(Sessions::new(config.max_sessions, config.session_idle));
+    let service = service(mcp, sessions.clone(), config);
+    let endpoint = Arc::new(Endpoint { service, sessions, max_body: config.max_body });
     Router::new()
         .route("/mcp", any(free::<B>))
         .route("/mcp/{session}", any(bound::<B>))
         .with_state(endpoint)
 }
 
-fn service<B: Backend>(mcp: Mcp<B>, config: &Config) -> StreamableHttpService<Server<B>, Sessions> {
-    let sessions = Arc::new(Sessions::new(config.max_sessions, config.session_idle));
+fn service<B: Backend>(
+    mcp: Mcp<B>,
+    sessions: Arc<Sessions>,
+    config: &Config,
+) -> StreamableHttpService<Server<B>, Sessions> {
     let mut settings = StreamableHttpServerConfig::default()
         .with_allowed_hosts(&config.hosts)
         .with_allowed_origins(&config.origins)
         .with_json_response(true)
         .with_sse_keep_alive(Some(config.keep_alive))
         .with_max_request_body_bytes(config.max_body)
-        .with_cancellation_token(mcp.stop().clone());
+        .with_cancellation_token(config.cut.clone());
     if !config.hosts.is_empty() {
         settings = settings.enforce_origin_validation();
     }
@@ -98,7 +109,11 @@ async fn bound<B: Backend>(
 
 impl<B: Backend> Endpoint<B> {
     async fn answer(&self, mut request: Request<Body>, binding: Option<String>) -> Response<Body> {
-        identify(&mut request, binding);
+        let caller = identify(&request, binding);
+        if self.is_foreign(&request, &caller) {
+            return refuse(StatusCode::NOT_FOUND, &anonymous("unknown session".into()));
+        }
+        request.extensions_mut().insert(caller);
         if request.method() != Method::POST {
             return self.service.handle(request).await.map(Body::new);
         }
@@ -116,21 +131,22 @@ impl<B: Backend> Endpoint<B> {
         }
         response.map(Body::new)
     }
+
+    fn is_foreign(&self, request: &Request<Body>, caller: &Caller) -> bool {
+        let id = request.headers().get("mcp-session-id").and_then(|id| id.to_str().ok());
+        id.is_some_and(|id| self.sessions.is_foreign(id, caller))
+    }
 }
 
 /// Completes the caller that the edge may have put into the request.
-fn identify(request: &mut Request<Body>, binding: Option<String>) {
-    let header = |name| {
-        let value = request.headers().get(name)?;
-        value.to_str().ok().map(str::to_owned)
-    };
-    let client = header("tabwire-client");
-    let binding = binding.or_else(|| header("x-mcp-instance"));
-    let principal = match request.extensions().get::<Caller>() {
-        Some(caller) => caller.principal.clone(),
-        None => String::new(),
-    };
-    request.extensions_mut().insert(Caller { principal, client, binding });
+fn identify(request: &Request<Body>, binding: Option<String>) -> Caller {
+    let header = |name| request.headers().get(name)?.to_str().ok().map(str::to_owned);
+    let proven = request.extensions().get::<Caller>();
+    Caller {
+        principal: proven.map(|caller| caller.principal.clone()).unwrap_or_default(),
+        client: header("tabwire-client"),
+        binding: binding.or_else(|| header("x-mcp-instance")),
+    }
 }
 
 fn is_json<T>(request: &Request<T>) -> bool {

@@ -4,28 +4,46 @@
 //! many as are opened. Here the least recently used one makes room instead. Requests learn
 //! which response stream is theirs.
 
-use std::{collections::HashMap, time::Duration};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
-use futures_util::Stream;
+use futures_util::{Stream, stream};
 use parking_lot::Mutex;
 use rmcp::{
-    model::{ClientJsonRpcMessage, ServerJsonRpcMessage},
+    model::{ClientJsonRpcMessage, GetExtensions, ServerJsonRpcMessage},
     transport::streamable_http_server::session::{
-        RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
+        EventStream, RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
         local::{
             LocalSessionHandle, LocalSessionManager, LocalSessionManagerError, SessionConfig,
-            SessionError,
+            SessionError, StreamableHttpMessageReceiver,
         },
     },
 };
 use tokio::time::Instant;
 
+use crate::Caller;
+
 /// Sessions in memory, at most `limit` of them.
 pub struct Sessions {
     local: LocalSessionManager,
     limit: usize,
-    // A blocking mutex: held for one look-up or one scan, never across an await.
-    used: Mutex<HashMap<SessionId, Instant>>,
+    entries: Entries,
+}
+
+// A blocking mutex: held for one look-up or one scan, never across an await.
+type Entries = Arc<Mutex<HashMap<SessionId, Entry>>>;
+
+struct Entry {
+    used: Instant,
+    /// How many streams a client holds open.
+    streams: usize,
+    /// Who opened the session; `None` until its first message is in.
+    principal: Option<String>,
+}
+
+/// Counts one open stream of a session for as long as it lives.
+struct Attached {
+    id: SessionId,
+    entries: Entries,
 }
 
 /// The response stream of one older client's request.
@@ -44,24 +62,60 @@ impl Sessions {
         config.keep_alive = Some(idle);
         let mut local = LocalSessionManager::default();
         local.session_config = config;
-        Self { local, limit, used: Mutex::default() }
+        Self { local, limit, entries: Entries::default() }
     }
 
     /// Returns how many sessions there are.
     pub fn count(&self) -> usize {
-        self.used.lock().len()
+        self.entries.lock().len()
+    }
+
+    /// Tells whether somebody else than `caller` opened the session. An id is a name, no proof.
+    pub fn is_foreign(&self, id: &str, caller: &Caller) -> bool {
+        let entries = self.entries.lock();
+        let owner = entries.get(id).and_then(|entry| entry.principal.as_deref());
+        owner.is_some_and(|owner| owner != caller.principal)
     }
 
     fn touch(&self, id: &SessionId) {
-        self.used.lock().insert(id.clone(), Instant::now());
+        if let Some(entry) = self.entries.lock().get_mut(id) {
+            entry.used = Instant::now();
+        }
     }
 
+    fn enter(&self, id: &SessionId) {
+        let entry = Entry { used: Instant::now(), streams: 0, principal: None };
+        self.entries.lock().insert(id.clone(), entry);
+    }
+
+    fn attach(&self, id: &SessionId, receiver: StreamableHttpMessageReceiver) -> EventStream {
+        if let Some(entry) = self.entries.lock().get_mut(id) {
+            entry.streams += 1;
+        }
+        let attached = Attached { id: id.clone(), entries: self.entries.clone() };
+        let mut events = receiver.inner;
+        Box::pin(stream::poll_fn(move |context| {
+            let _ = &attached;
+            events.poll_recv(context)
+        }))
+    }
+
+    fn adopt(&self, id: &SessionId, message: &ClientJsonRpcMessage) {
+        let ClientJsonRpcMessage::Request(message) = message else { return };
+        let caller = Caller::of(message.request.extensions(), &Caller::default());
+        if let Some(entry) = self.entries.lock().get_mut(id) {
+            entry.principal = Some(caller.principal);
+        }
+    }
+
+    /// Returns the session to close for a new one; one that somebody listens to goes last.
     fn oldest_beyond_limit(&self) -> Option<SessionId> {
-        let used = self.used.lock();
-        if used.len() < self.limit {
+        let entries = self.entries.lock();
+        if entries.len() < self.limit {
             return None;
         }
-        used.iter().min_by_key(|(_, used)| **used).map(|(id, _)| id.clone())
+        let oldest = entries.iter().min_by_key(|(_, entry)| (entry.streams > 0, entry.used));
+        oldest.map(|(id, _)| id.clone())
     }
 
     async fn handle(&self, id: &SessionId) -> Result<LocalSessionHandle> {
@@ -83,7 +137,7 @@ impl SessionManager for Sessions {
             self.close_session(&oldest).await?;
         }
         let (id, transport) = self.local.create_session().await?;
-        self.touch(&id);
+        self.enter(&id);
         Ok((id, transport))
     }
 
@@ -92,6 +146,7 @@ impl SessionManager for Sessions {
         id: &SessionId,
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage> {
+        self.adopt(id, &message);
         self.local.initialize_session(id, message).await
     }
 
@@ -100,7 +155,7 @@ impl SessionManager for Sessions {
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<()> {
-        self.used.lock().remove(id);
+        self.entries.lock().remove(id);
         self.local.close_session(id).await
     }
 
@@ -111,12 +166,12 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
         self.touch(id);
         let session = self.handle(id).await?;
-        let mut receiver = session.establish_request_wise_channel().await?;
+        let receiver = session.establish_request_wise_channel().await?;
         if let Some(request) = receiver.http_request_id {
             message.insert_extension(PostStream { session: session.clone(), request });
         }
         session.push_message(message, receiver.http_request_id).await?;
-        Ok(futures_util::stream::poll_fn(move |context| receiver.inner.poll_recv(context)))
+        Ok(self.attach(id, receiver))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<()> {
@@ -129,8 +184,8 @@ impl SessionManager for Sessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
         self.touch(id);
-        let mut receiver = self.handle(id).await?.establish_common_channel().await?;
-        Ok(futures_util::stream::poll_fn(move |context| receiver.inner.poll_recv(context)))
+        let receiver = self.handle(id).await?.establish_common_channel().await?;
+        Ok(self.attach(id, receiver))
     }
 
     async fn resume(
@@ -139,13 +194,22 @@ impl SessionManager for Sessions {
         last_event_id: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
         self.touch(id);
-        let mut receiver = self.handle(id).await?.resume(last_event_id.parse()?).await?;
-        Ok(futures_util::stream::poll_fn(move |context| receiver.inner.poll_recv(context)))
+        let receiver = self.handle(id).await?.resume(last_event_id.parse()?).await?;
+        Ok(self.attach(id, receiver))
     }
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>> {
-        self.touch(&id);
+        self.enter(&id);
         self.local.restore_session(id).await
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        if let Some(entry) = self.entries.lock().get_mut(&self.id) {
+            entry.streams -= 1;
+            entry.used = Instant::now();
+        }
     }
 }
 

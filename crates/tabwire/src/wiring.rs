@@ -2,17 +2,21 @@
 
 use std::{sync::Arc, time::Duration};
 
+use axum::Router;
 use edge::Edge;
 use guard::Principal;
 use machine::PrivateSocket;
 use mcp::{
-    Changes, Mcp,
+    Backend, Changes, Mcp,
     hub_backend::{HubBackend, announce::announce},
 };
 use tokio::net::UnixStream;
 use tools::Toolbox;
 
 use crate::command::version::VERSION;
+
+/// How long listeners over HTTP have to be told that the hub ends.
+const FAREWELL: Duration = Duration::from_millis(200);
 
 /// Puts MCP on top of the hub; it ends with the edge.
 pub fn start_mcp(edge: &Arc<Edge>) -> Mcp<HubBackend> {
@@ -21,6 +25,18 @@ pub fn start_mcp(edge: &Arc<Edge>) -> Mcp<HubBackend> {
     edge.tasks.spawn(announce(edge.hub.clone(), changes.clone(), stop.clone()));
     let backend = HubBackend::new(Toolbox::new(edge.hub.clone()), VERSION);
     Mcp::new(backend, changes, stop)
+}
+
+/// Builds MCP's routes. When the edge stops, listeners are told first and cut a moment later.
+pub fn mcp_routes<B: Backend>(edge: &Arc<Edge>, mcp: Mcp<B>) -> Router {
+    let config = mcp::http::Config::default();
+    let (stop, cut) = (edge.stop.clone(), config.cut.clone());
+    edge.tasks.spawn(async move {
+        stop.cancelled().await;
+        tokio::time::sleep(FAREWELL).await;
+        cut.cancel();
+    });
+    mcp::http::routes(mcp, &config)
 }
 
 /// Serves the relays of stdio clients, one task each.

@@ -2,7 +2,13 @@
 
 #![expect(deprecated, reason = "the suite tests logging and sampling of the older era")]
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{
+    sync::{
+        LazyLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ContentBlock,
@@ -48,21 +54,27 @@ const PLAIN: &[(&str, &str)] = &[
     ("test_caller", "Says who calls"),
 ];
 
+/// All tools that are always there.
+static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
+    let plain = PLAIN.iter().map(|(name, about)| define(name, about, json!({"type": "object"})));
+    let special = [
+        define("test_sampling", "Asks the client's model", one_string("prompt")),
+        define("test_elicitation", "Asks the user", one_string("message")),
+        define("test_header_parameter", "Takes an argument from a header", header_schema()),
+        define("json_schema_2020_12_tool", "Has a rich schema", rich_schema()),
+    ];
+    plain.chain(special).collect()
+});
+
+/// Returns the definition of one tool.
+pub(super) fn find(name: &str) -> Option<Tool> {
+    TOOLS.iter().find(|tool| tool.name == name).cloned()
+}
+
 impl Fixture {
     /// Returns all tools, always in the same order.
     pub(super) fn list_tools(&self) -> Vec<Tool> {
-        let mut tools: Vec<Tool> = PLAIN
-            .iter()
-            .map(|(name, about)| define(name, about, json!({"type": "object"})))
-            .collect();
-        tools.push(define("test_sampling", "Asks the client's model", one_string("prompt")));
-        tools.push(define("test_elicitation", "Asks the user", one_string("message")));
-        tools.push(define(
-            "test_header_parameter",
-            "Takes an argument from a header",
-            header_schema(),
-        ));
-        tools.push(define("json_schema_2020_12_tool", "Has a rich schema", rich_schema()));
+        let mut tools = TOOLS.clone();
         if self.extra_tool.load(Ordering::Acquire) {
             tools.push(define("test_extra_tool", "Comes and goes", json!({"type": "object"})));
         }
@@ -104,7 +116,7 @@ impl Fixture {
         })
     }
 
-    fn trigger(&self, flag: &std::sync::atomic::AtomicBool, change: Change) -> CallToolResponse {
+    fn trigger(&self, flag: &AtomicBool, change: Change) -> CallToolResponse {
         self.toggle(flag, &change);
         text("changed")
     }

@@ -10,7 +10,7 @@ use mcp::{Changes, Mcp, conformance::Fixture};
 use store::MemoryStore;
 
 use super::{serve::say_listening, version::VERSION};
-use crate::{cli::ConformanceServer, failure::Failure};
+use crate::{cli::ConformanceServer, failure::Failure, wiring};
 
 pub fn run(options: &ConformanceServer) -> Result<(), Failure> {
     let runtime = tokio::runtime::Runtime::new()?;
@@ -26,7 +26,7 @@ async fn serve(port: u16) -> Result<(), Failure> {
     let changes = Changes::default();
     let fixture = Fixture::new(changes.clone()).map_err(Failure::failed)?;
     let mcp = Mcp::new(fixture, changes, edge.stop.child_token());
-    let routes = mcp::http::routes(mcp, &mcp::http::Config::default());
+    let routes = wiring::mcp_routes(&edge, mcp);
     edge.serve(listeners, routes.merge(echo::routes(edge.clone())));
     say_listening(&edge)?;
     tokio::signal::ctrl_c().await?;

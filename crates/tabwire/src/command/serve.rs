@@ -61,7 +61,7 @@ async fn serve(
     let private = PrivateSocket::open(&settings.own.data).await.map_err(Failure::failed)?;
     let mcp = wiring::start_mcp(&edge);
     edge.tasks.spawn(wiring::accept_relays(edge.clone(), mcp.clone(), private));
-    edge.serve(listeners, mcp::http::routes(mcp, &mcp::http::Config::default()));
+    edge.serve(listeners, wiring::mcp_routes(&edge, mcp));
     say_listening(&edge)?;
     while let Sign::Reload = ends.next().await {
         reload(layers, &edge, log, &settings);
