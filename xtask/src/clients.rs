@@ -16,9 +16,12 @@ const REQUIREMENTS: [&str; 2] = ["2026-07-28", "2025-11-25"];
 
 /// Runs everything with a built program.
 pub fn run(binary: &Path) -> Result<()> {
-    shell::run("web/clients", &["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"])?;
+    // Not `npm ci`: the inspector's bundler has optional parts for platforms that a registry need
+    // not hold, and a lock file without them counts as out of step.
+    let install = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+    shell::run("web/clients", &install)?;
     let text = binary.to_string_lossy();
-    let line = [NODE, "--test", "--test-reporter=spec", "test/"];
+    let line = [NODE, "--test", "--test-reporter=spec", "test/*.test.mjs"];
     shell::run_with("web/clients", &line, &[("TABWIRE_BIN", &text)])?;
     for revision in REQUIREMENTS {
         conformance(&text, revision)?;
