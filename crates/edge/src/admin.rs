@@ -25,6 +25,7 @@ use hub::{Caller, Route, StateQuery, ToolCall};
 use model::{ClientId, Code, Fault, Json, Level, Sequence, TabId, Target};
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
+use tools::Client;
 
 use crate::{Edge, gate::Pass, naming::INSTANCE_HEADER, reply};
 use body::{ReadQuery, read_json};
@@ -160,6 +161,11 @@ async fn call(
         let most = dialect::depth::DEEPEST;
         return Err(Fault::new(Code::TooLarge, format!("args nest deeper than {most} levels")));
     }
+    let timeout = body.timeout_ms.map(Duration::from_millis);
+    if body.target.is_none() && body.tab.is_none() {
+        let client = Client { caller, binding, progress: None, timeout };
+        return call_as_client(&edge, &client, &body.tool, &args, body.session).await;
+    }
     let (session, result) = edge
         .hub
         .call_tool(ToolCall {
@@ -173,10 +179,31 @@ async fn call(
             tool: body.tool,
             args,
             tab: body.tab.map(TabId),
-            timeout: body.timeout_ms.map(Duration::from_millis),
+            timeout,
         })
         .await?;
     Ok(reply::json(StatusCode::OK, &view::result(&session.name, &result)))
+}
+
+/// Calls a tool on the path that an AI client takes: the same list, checks and results.
+async fn call_as_client(
+    edge: &Edge,
+    client: &Client,
+    tool: &str,
+    args: &Json,
+    session: Option<String>,
+) -> Answer {
+    let invalid = |error: serde_json::Error| Fault::new(Code::InvalidArgument, error.to_string());
+    let mut args = args.to_value().map_err(invalid)?;
+    if let Some(session) = session {
+        args["session"] = json!(session);
+    }
+    let output = edge.toolbox.call(client, tool, args).await?;
+    let mut answer = json!({"result": output.structured, "text": output.text});
+    if let Some(source) = output.source {
+        answer["session"] = json!(source.session);
+    }
+    Ok(reply::json(StatusCode::OK, &answer))
 }
 
 #[derive(Deserialize)]

@@ -15,6 +15,7 @@ use hub::Hub;
 use prometheus_client::registry::Registry;
 use tokio::{net::TcpListener, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tools::Toolbox;
 
 use crate::{admin, browser_ws, config::Config, gate, listener, metrics::Metrics, status};
 
@@ -22,6 +23,8 @@ use crate::{admin, browser_ws, config::Config, gate, listener, metrics::Metrics,
 pub struct Edge {
     /// The middle of the house.
     pub hub: Hub,
+    /// What can be called on it; the same for the command line and for AI clients.
+    pub toolbox: Toolbox,
     /// The settings, as they are now.
     pub config: ArcSwap<Config>,
     /// The known tokens, as they are now.
@@ -52,6 +55,7 @@ impl Edge {
         hub.metrics().register(&mut registry);
         metrics.register(&mut registry);
         Arc::new(Self {
+            toolbox: Toolbox::new(hub.clone()),
             hub,
             port: AtomicU16::new(config.port),
             config: ArcSwap::from_pointee(config),

@@ -164,7 +164,8 @@ fn client(call: &Call, progress: mpsc::Sender<CallProgress>) -> Answer<Client> {
     let client = ClientId::parse(&name)
         .map_err(|error| ErrorData::invalid_params(format!("the client's id: {error}"), None))?;
     let caller = hub::Caller::new(client, &caller.principal).traced(call.traceparent());
-    Ok(Client { caller, binding: call.caller().binding.clone(), progress: Some(progress) })
+    let binding = call.caller().binding.clone();
+    Ok(Client { caller, binding, progress: Some(progress), timeout: None })
 }
 
 /// Makes an id of what a client calls itself.

@@ -35,8 +35,9 @@ enum Command {
     /// Lists the sessions, or shows one of them with its state.
     #[command(after_help = "Examples:\n  tabwire sessions\n  tabwire sessions viewer --json")]
     Sessions(Sessions),
-    /// Calls a tool of a connected app, as an AI client would.
+    /// Calls a tool of ours or of a connected app, as an AI client would.
     #[command(after_help = "Examples:\n  tabwire call change_color '{\"color\":\"#cc0000\"}'\n  \
+        tabwire call app_state '{\"path\":\"/color\"}'\n  \
         tabwire call search '{\"text\":\"tea\"}' --session shop --timeout 5s\n  \
         echo '{\"color\":\"red\"}' | tabwire call change_color -")]
     Call(Call),

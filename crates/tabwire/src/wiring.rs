@@ -11,7 +11,6 @@ use mcp::{
     hub_backend::{HubBackend, announce::announce},
 };
 use tokio::net::UnixStream;
-use tools::Toolbox;
 
 use crate::command::version::VERSION;
 
@@ -23,7 +22,7 @@ pub fn start_mcp(edge: &Arc<Edge>) -> Mcp<HubBackend> {
     let changes = Changes::default();
     let stop = edge.stop.child_token();
     edge.tasks.spawn(announce(edge.hub.clone(), changes.clone(), stop.clone()));
-    let backend = HubBackend::new(Toolbox::new(edge.hub.clone()), VERSION);
+    let backend = HubBackend::new(edge.toolbox.clone(), VERSION);
     Mcp::new(backend, changes, stop)
 }
 

@@ -65,7 +65,7 @@ pub async fn call(
         tab: None,
         effect: if spec.read_only { Effect::Read } else { Effect::Act },
         work: Work::Tool { target: Target::App, name: spec.name, args: Json::of(&args) },
-        timeout: None,
+        timeout: client.timeout,
         progress: client.progress.clone(),
     };
     match toolbox.hub.call(&session, request).await? {
@@ -132,7 +132,9 @@ fn with_names(hub: &Hub, name: &str, fault: Fault) -> Fault {
     let nearest = names.iter().max_by(|one, other| {
         strsim::jaro_winkler(one, name).total_cmp(&strsim::jaro_winkler(other, name))
     });
-    let hint = nearest.map(|nearest| format!("the nearest there is: {nearest}"));
+    let nearest = nearest.map(|nearest| format!("the nearest there is: {nearest}"));
+    let hint = [nearest, fault.hint].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let hint = Some(hint).filter(|hint| !hint.is_empty());
     Fault { message: format!("there is no tool {:?}", shorten(name, 80)), hint, ..fault }
 }
 

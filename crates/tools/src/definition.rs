@@ -1,6 +1,6 @@
 //! What a tool is to a client: a name, words, schemas, hints; and what it gives back.
 
-use std::pin::Pin;
+use std::{pin::Pin, time::Duration};
 
 use hub::Caller;
 use model::{CallProgress, Fault};
@@ -47,6 +47,8 @@ pub struct Client {
     pub binding: Option<String>,
     /// Where progress goes.
     pub progress: Option<mpsc::Sender<CallProgress>>,
+    /// How long a call to an app or page may take; none means the configured time.
+    pub timeout: Option<Duration>,
 }
 
 /// What a tool gives back.

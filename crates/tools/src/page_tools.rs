@@ -178,7 +178,7 @@ async fn call(toolbox: &Toolbox, client: &Client, args: Args) -> Result<Output, 
         tab: Some(tab),
         effect: if spec.read_only { Effect::Read } else { Effect::Act },
         work: model::Work::Tool { target: Target::Page, name, args: Json::of(&values) },
-        timeout: None,
+        timeout: client.timeout,
         progress: client.progress.clone(),
     };
     match toolbox.hub.call(&session, request).await? {

@@ -80,7 +80,10 @@ async fn a_call_prints_its_result() {
     assert_eq!(result, json!({"color": "rød", "n": [1, 2]}));
     let whole = commands.run(&["call", "paint", args, "--json"]).await.must_exit(0);
     assert_eq!(whole.stdout.lines().count(), 1, "one line for programs");
-    assert_eq!(whole.json(), json!({"session": "viewer", "result": {"color": "rød", "n": [1, 2]}}));
+    let (result, text) = (json!({"color": "rød", "n": [1, 2]}), r#"{"color":"rød","n":[1,2]}"#);
+    assert_eq!(whole.json(), json!({"session": "viewer", "result": result, "text": text}));
+    let own = commands.run(&["call", "browser_instance", "--json"]).await.must_exit(0).json();
+    assert_eq!(own["result"]["sessions"][0]["session"], "viewer", "our own tools are there too");
     let said = commands.run(&["call", "say", r#"{"text":"hello there"}"#, "-s", "viewer"]).await;
     assert_eq!(said.must_exit(0).stdout, "hello there\n", "a text is printed as it is");
     let without = commands.run(&["call", "paint"]).await.must_exit(0);

@@ -36,7 +36,7 @@ fn plan(rng: &mut Rng) -> Vec<Value> {
     };
     let call = |number: usize| {
         let session = format!("app-{}", number / 100);
-        let args = json!({"number": number, "session": session, "fate": fate(number)});
+        let args = json!({"number": number, "owner": session, "fate": fate(number)});
         json!({"session": session, "tool": "echo", "args": args})
     };
     let mut calls: Vec<_> = (0..CALLS).map(call).collect();

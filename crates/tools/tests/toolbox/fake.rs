@@ -139,7 +139,7 @@ impl Peer {
 pub fn client() -> Client {
     let client = ClientId::parse("test").unwrap();
     let caller = Caller::new(client, "local");
-    Client { caller, binding: None, progress: None }
+    Client { caller, binding: None, progress: None, timeout: None }
 }
 
 pub fn spec(name: &str, read_only: bool) -> ToolSpec {
