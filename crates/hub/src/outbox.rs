@@ -126,12 +126,6 @@ impl Outgoing {
         queue.bytes = 0;
         Some(Batch::Messages(std::mem::take(&mut queue.messages)))
     }
-
-    /// Puts in a message of the edge's own, past the limits; for pings.
-    pub fn push_first(&self, message: ToBrowser) {
-        self.shared.queue.lock().messages.push_front(message);
-        self.shared.ready.notify_one();
-    }
 }
 
 /// A queue that nobody empties refuses what is put in.

@@ -1,11 +1,8 @@
 //! What all sessions share: settings, counters, the agenda, the store, the live feed.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, AtomicUsize, Ordering},
-    },
-    time::{SystemTime, UNIX_EPOCH},
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
 use arc_swap::ArcSwap;
@@ -104,8 +101,4 @@ impl Drop for InFlight {
         self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
         self.0.metrics.in_flight.dec();
     }
-}
-
-pub(crate) fn wall_clock_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }

@@ -262,7 +262,7 @@ impl Session {
                 name: self.name.clone(),
                 entry: LogEntry {
                     sequence: sequence.0,
-                    at_ms: crate::services::wall_clock_ms(),
+                    at_ms: store::wall_clock_ms(),
                     kind: entry.kind,
                     name: entry.name,
                     level: entry.level,

@@ -110,17 +110,6 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// All of them, for tables and tests.
-    pub const ALL: [Self; 7] = [
-        Self::Done,
-        Self::Failed,
-        Self::TimedOut,
-        Self::Cancelled,
-        Self::NotDelivered,
-        Self::OutcomeUnknown,
-        Self::Busy,
-    ];
-
     /// Returns the word for logs, metrics and documents.
     pub fn as_str(self) -> &'static str {
         match self {

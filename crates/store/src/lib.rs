@@ -18,7 +18,7 @@ use model::{
     record::{LogEntry, LogKind, SessionRecord},
 };
 
-pub use memory::MemoryStore;
+pub use memory::{MemoryStore, wall_clock_ms};
 
 /// Why something could not be kept or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -141,7 +141,8 @@ impl Held {
     }
 }
 
-fn wall_clock_ms() -> u64 {
+/// Returns the milliseconds since 1970, for display only.
+pub fn wall_clock_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 

@@ -316,7 +316,7 @@ impl Session {
         }
     }
 
-    /// Takes note that the whole state was asked for.
+    /// Takes note that asking for the whole state has ended, well or not.
     pub(crate) fn refreshed(&self) {
         self.core.lock().refresh_due = false;
     }

@@ -77,6 +77,9 @@ impl Session {
 
     /// A response updates the cache too.
     fn state_told(self: &Arc<Self>, core: &mut Core, update: StateUpdate) -> Result<Reply, Fault> {
+        // From here on another patch that does not fit must be able to ask again, even before
+        // whoever asked has seen this answer.
+        core.refresh_due = false;
         match core.state.apply(update.clone()) {
             Applied::TooLarge => Err(Fault::new(
                 Code::TooLarge,

@@ -1,7 +1,10 @@
 //! Which session a client is bound to, and who it is: the address, headers, variables and flags.
 
 use serde_json::json;
-use testkit::{Era, FakeApp, HubOptions, HubProcess, McpHttp, StdioOptions, mcp::Reply};
+use testkit::{
+    Era, FakeApp, HubOptions, HubProcess, McpClient, McpHttp, StdioOptions,
+    mcp::{Reply, client::WAYS},
+};
 
 use crate::{
     mcp_scene::{LEGACY, http, stdio},
@@ -196,4 +199,25 @@ async fn an_id_that_cannot_be_one_is_said() {
     let none = http(&hub, Era::Modern).await.named("");
     none.call("paint", json!({"session": "north"})).await.result();
     assert_eq!(callers(&hub, "north").await, ["local:"]);
+}
+
+#[tokio::test]
+async fn the_trace_of_a_call_is_carried_into_the_feed_and_nothing_else_is() {
+    const TRACE: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let (hub, _apps) = scene().await;
+    for way in WAYS {
+        let mut client = McpClient::connect(PROGRAM, &hub, way).await;
+        for trace in [TRACE, "not a trace\n"] {
+            let call = json!({
+                "name": "paint",
+                "arguments": {"session": "north"},
+                "_meta": {"traceparent": trace},
+            });
+            client.request("tools/call", call).await.result();
+            let feed = hub.api().feed("north").await;
+            let last = feed.iter().rev().find(|item| item["kind"] == "call").unwrap();
+            let carried = last["body"]["traceparent"].as_str();
+            assert_eq!(carried, Some(TRACE).filter(|good| *good == trace), "{way:?}");
+        }
+    }
 }
