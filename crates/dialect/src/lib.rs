@@ -2,30 +2,26 @@
 //!
 //! - [`machine`]: what every dialect is: `open`, `receive`, `send`, and its liveness rule;
 //! - [`native`]: our own protocol `tabwire.v1`, with its messages in [`native::wire`];
-//! - [`depth`]: the check that nobody nests JSON deeper than others can read.
+//! - [`hello3d`]: a 3D page; [`moonsurf`], [`enhanced`], [`mcp_browser`], [`webmcp`]: extensions
+//!   that were made for other servers, each as its unmodified client speaks;
+//! - [`foreign`]: what those five share; [`depth`]: the check that nobody nests JSON deeper than
+//!   others can read.
 //!
 //! A dialect opens no socket, reads no clock and spawns no task: the edge owns those and does
 //! what the machine's outputs say. To add one, write its file and enter it in [`DIALECTS`].
 
 pub mod depth;
+pub mod foreign;
+pub mod hello3d;
 pub mod machine;
 pub mod native;
 
-pub use machine::{Dialect, Frame, Liveness, Output, Patience, PingBy};
-
-/// One entry of the register.
-pub struct DialectInfo {
-    /// Its name in configuration, logs and metrics.
-    pub name: &'static str,
-    /// The WebSocket subprotocol that selects it, where it has one.
-    pub subprotocol: Option<&'static str>,
-    /// Starts the machine for one connection.
-    pub start: fn(Patience) -> Box<dyn Dialect>,
-}
+pub use machine::{Dialect, DialectInfo, Frame, Liveness, Output, Patience, PingBy, Start};
 
 /// Every dialect there is.
-pub const DIALECTS: &[DialectInfo] = &[DialectInfo {
-    name: native::NAME,
-    subprotocol: Some(native::SUBPROTOCOL),
-    start: |patience| Box::new(native::Native::new(patience)),
-}];
+pub const DIALECTS: &[DialectInfo] = &[native::INFO, hello3d::INFO];
+
+/// Finds a dialect by its name.
+pub fn find(name: &str) -> Option<&'static DialectInfo> {
+    DIALECTS.iter().find(|info| info.name == name)
+}

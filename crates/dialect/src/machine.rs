@@ -5,7 +5,36 @@
 
 use std::time::Duration;
 
-use model::{Closing, FromBrowser, ToBrowser};
+use model::{Closing, FromBrowser, InstanceId, Kind, ToBrowser};
+
+/// One entry of the register of dialects.
+pub struct DialectInfo {
+    /// Its name in configuration, logs and metrics.
+    pub name: &'static str,
+    /// Whose clients speak it, for people.
+    pub serves: &'static str,
+    /// The WebSocket subprotocol that selects it, where it has one.
+    pub subprotocol: Option<&'static str>,
+    /// What its peers are; none where they say so themselves.
+    pub kind: Option<Kind>,
+    /// The port that its clients have built in, where that is not ours.
+    pub compat_port: Option<u16>,
+    /// When a silent peer is asked and given up, unless the operator wants otherwise.
+    pub liveness: Liveness,
+    /// Starts the machine for one connection.
+    pub start: fn(&Start) -> Box<dyn Dialect>,
+}
+
+/// What is known when a connection begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Start {
+    /// The instance id from the address, where one was given.
+    pub instance: Option<InstanceId>,
+    /// The hub's version, for peers that are told.
+    pub version: &'static str,
+    /// When a silent peer is asked and given up.
+    pub liveness: Liveness,
+}
 
 /// One whole message from the peer.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +54,8 @@ pub enum Output {
     Ping,
     /// Give this to the hub.
     Deliver(FromBrowser),
+    /// Call [`Dialect::wake`] after this long; a newer wish replaces an older one.
+    WakeAfter(Duration),
     /// Write what has been put out so far, then close.
     Close(Closing),
 }
@@ -80,6 +111,8 @@ pub trait Dialect: Send {
     /// Says something to the peer.
     fn send(&mut self, message: ToBrowser) -> Vec<Output>;
 
-    /// Returns its liveness rule.
-    fn liveness(&self) -> Liveness;
+    /// Does what it wanted to do later.
+    fn wake(&mut self) -> Vec<Output> {
+        Vec::new()
+    }
 }

@@ -16,12 +16,23 @@ use std::time::Duration;
 use model::{Closing, FromBrowser, ToBrowser};
 use serde::Serialize;
 
-use crate::{Dialect, Frame, Liveness, Output, Patience, PingBy};
+use crate::{Dialect, DialectInfo, Frame, Liveness, Output, PingBy, Start};
 
 /// Its name in configuration, logs and metrics.
 pub const NAME: &str = "native";
 /// The WebSocket subprotocol that selects it.
 pub const SUBPROTOCOL: &str = "tabwire.v1";
+
+/// Its entry in the register.
+pub const INFO: DialectInfo = DialectInfo {
+    name: NAME,
+    serves: "our own SDK and extension",
+    subprotocol: Some(SUBPROTOCOL),
+    kind: None,
+    compat_port: None,
+    liveness: LIVENESS,
+    start: |start| Box::new(Native::new(start)),
+};
 
 /// A Chrome worker dies after 30 s without messages, so the hub asks well before that.
 const LIVENESS: Liveness = Liveness {
@@ -33,7 +44,7 @@ const LIVENESS: Liveness = Liveness {
 /// One connection's machine.
 pub struct Native {
     introduced: bool,
-    liveness: Liveness,
+    heartbeat: Duration,
 }
 
 impl Dialect for Native {
@@ -62,19 +73,15 @@ impl Dialect for Native {
     fn send(&mut self, message: ToBrowser) -> Vec<Output> {
         match message {
             ToBrowser::Bye(closing) => refuse(closing),
-            message => write(&encode::encode(message, self.liveness.ask_after)),
+            message => write(&encode::encode(message, self.heartbeat)),
         }
-    }
-
-    fn liveness(&self) -> Liveness {
-        self.liveness
     }
 }
 
 impl Native {
     /// Starts the machine.
-    pub fn new(patience: Patience) -> Self {
-        Self { introduced: false, liveness: LIVENESS.with(patience) }
+    pub fn new(start: &Start) -> Self {
+        Self { introduced: false, heartbeat: start.liveness.ask_after }
     }
 
     /// Lets `hello` be the first message and the only one of its kind.

@@ -7,7 +7,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use model::{Call, CallId, CallProgress, Code, Effect, Ending, Fault, Reply, Retry, TabId, Work};
+use model::{
+    Call, CallId, CallProgress, ClientId, Code, Effect, Ending, Fault, Reply, Retry, TabId, Work,
+};
 use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
@@ -22,9 +24,13 @@ pub struct NewCall {
     pub id: CallId,
     /// Where.
     pub tab: Option<TabId>,
+    /// On whose behalf.
+    pub client: ClientId,
+    /// The line in which it waits.
+    pub lane: Lane,
     /// What.
     pub work: Work,
-    /// Whether it waits for others of its tab.
+    /// Whether it waits for others of its lane.
     pub effect: Effect,
     /// When its caller stops waiting.
     pub deadline: Instant,
@@ -72,8 +78,16 @@ pub struct Withdrawn {
     pub reserved: Option<Lane>,
 }
 
-/// One line of waiting: a tab, or the app as a whole.
-pub type Lane = Option<TabId>;
+/// One line of waiting.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Lane {
+    /// The app as a whole, or whatever tab the browser takes.
+    Session,
+    /// One tab.
+    Tab(TabId),
+    /// The tab that the browser keeps for this client.
+    Client(ClientId),
+}
 
 /// The calls of one session.
 #[derive(Default)]
@@ -110,7 +124,7 @@ impl CallTable {
         new: NewCall,
     ) -> (oneshot::Receiver<Result<Reply, Fault>>, Option<Ready>) {
         let (reply, outcome) = oneshot::channel();
-        let (id, lane, effect) = (new.id, new.tab, new.effect);
+        let (id, lane, effect) = (new.id, new.lane.clone(), new.effect);
         self.pending.insert(id, Pending { new, sent: false, reply });
         if effect == Effect::Read {
             return (outcome, self.make_ready(id));
@@ -137,7 +151,7 @@ impl CallTable {
         self.remember(id, Ending::of(&outcome));
         // A caller that is gone at this very moment has withdrawn or is about to.
         let _ = pending.reply.send(outcome);
-        (Ok(()), self.leave_lane(id, pending.new.tab, pending.new.effect))
+        (Ok(()), self.leave_lane(id, &pending.new.lane, pending.new.effect))
     }
 
     /// Takes a call out because its caller gave up. `None` means that it has ended already.
@@ -145,10 +159,10 @@ impl CallTable {
         let pending = self.pending.remove(&id)?;
         self.remember(id, ending);
         if pending.sent {
-            let reserved = (pending.new.effect == Effect::Act).then_some(pending.new.tab);
+            let reserved = (pending.new.effect == Effect::Act).then_some(pending.new.lane);
             return Some(Withdrawn { cancel: true, reserved });
         }
-        if let Some(waiting) = self.lanes.get_mut(&pending.new.tab) {
+        if let Some(waiting) = self.lanes.get_mut(&pending.new.lane) {
             waiting.queue.retain(|waiting_id| *waiting_id != id);
         }
         Some(Withdrawn { cancel: false, reserved: None })
@@ -156,8 +170,8 @@ impl CallTable {
 
     /// Frees the tab that an abandoned call reserved; returns the next call of it.
     pub fn release(&mut self, id: CallId) -> Option<Ready> {
-        let lane = self.lanes.iter().find(|(_, waiting)| waiting.running == Some(id))?.0;
-        self.next_in(*lane)
+        let lane = self.lanes.iter().find(|(_, waiting)| waiting.running == Some(id))?.0.clone();
+        self.next_in(&lane)
     }
 
     /// Passes on how far a call is.
@@ -190,23 +204,24 @@ impl CallTable {
         let pending = self.pending.get_mut(&id)?;
         pending.sent = true;
         let left = pending.new.deadline.saturating_duration_since(Instant::now());
-        let call =
-            Call { id, tab: pending.new.tab, work: pending.new.work.clone(), deadline: left };
+        let NewCall { tab, client, work, .. } = &pending.new;
+        let (client, work) = (client.clone(), work.clone());
+        let call = Call { id, tab: *tab, client, work, deadline: left };
         Some(Ready { call, expired: left.is_zero() })
     }
 
-    fn leave_lane(&mut self, id: CallId, lane: Lane, effect: Effect) -> Option<Ready> {
-        let running = self.lanes.get(&lane).is_some_and(|waiting| waiting.running == Some(id));
+    fn leave_lane(&mut self, id: CallId, lane: &Lane, effect: Effect) -> Option<Ready> {
+        let running = self.lanes.get(lane).is_some_and(|waiting| waiting.running == Some(id));
         (effect == Effect::Act && running).then(|| self.next_in(lane)).flatten()
     }
 
-    fn next_in(&mut self, lane: Lane) -> Option<Ready> {
-        let waiting = self.lanes.get_mut(&lane)?;
+    fn next_in(&mut self, lane: &Lane) -> Option<Ready> {
+        let waiting = self.lanes.get_mut(lane)?;
         waiting.running = waiting.queue.pop_front();
         match waiting.running {
             Some(id) => self.make_ready(id),
             None => {
-                self.lanes.remove(&lane);
+                self.lanes.remove(lane);
                 None
             }
         }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use model::{CloseReason, Closing, Reply};
+use model::{CloseReason, Closing, InstanceId, Reply};
 use parking_lot::RwLock;
 use store::{Store, StoreError};
 use tokio::{sync::watch, task::JoinSet};
@@ -18,7 +18,7 @@ use crate::{
     query::StateQuery,
     registry::Registry,
     services::Services,
-    session::{Attachment, CallRequest, Introduction, Session},
+    session::{Attachment, CallRequest, Introduction, Place, Session},
 };
 
 /// How often messages that are too old are dropped.
@@ -85,11 +85,42 @@ impl Hub {
         introduction: Introduction,
         outbox: Outbox,
     ) -> Result<Attachment, Closing> {
-        let session = self.find_or_create(&introduction)?;
+        if introduction.hello.habits.nameless {
+            return self.attach_nameless(introduction, outbox).await;
+        }
+        let instance = introduction.hello.instance.clone();
+        let session = self.find_or_create(&introduction, &instance)?;
         let attachment = session.admit(introduction, outbox).await?;
         // Somebody may have dropped it from the list while it was being admitted.
         self.registry.write().keep(&session);
         Ok(attachment)
+    }
+
+    /// Gives a peer without a lasting name the first free place of its dialect and origin.
+    async fn attach_nameless(
+        &self,
+        mut introduction: Introduction,
+        mut outbox: Outbox,
+    ) -> Result<Attachment, Closing> {
+        let mut number = 1;
+        loop {
+            let instance = InstanceId::parse(&format!("{}:{number}", introduction.dialect))
+                .map_err(|error| Closing::new(CloseReason::Internal, error.to_string()))?;
+            let session = self.find_or_create(&introduction, &instance)?;
+            match session.judge_place(&introduction).await {
+                Place::Taken => number += 1,
+                Place::Free { superseding } => {
+                    match session.take_place(introduction, superseding, outbox) {
+                        Ok(attachment) => {
+                            self.registry.write().keep(&session);
+                            return Ok(attachment);
+                        }
+                        // Somebody was quicker: look at the same place again.
+                        Err(back) => (introduction, outbox) = back,
+                    }
+                }
+            }
+        }
     }
 
     /// Returns all sessions, by name.
@@ -128,10 +159,14 @@ impl Hub {
         }
     }
 
-    fn find_or_create(&self, introduction: &Introduction) -> Result<Arc<Session>, Closing> {
+    fn find_or_create(
+        &self,
+        introduction: &Introduction,
+        instance: &InstanceId,
+    ) -> Result<Arc<Session>, Closing> {
         let mut registry = self.registry.write();
         let hello = &introduction.hello;
-        if let Some(known) = registry.by_instance(&hello.instance) {
+        if let Some(known) = registry.by_instance(instance) {
             return Ok(known);
         }
         let most = self.services.config.load().sessions_max;
@@ -149,7 +184,7 @@ impl Hub {
         }
         let wanted = names::reduce(hello.name.as_deref(), hello.kind.as_str());
         let name = names::free(&wanted, registry.names());
-        let session = Session::create(self.services.clone(), introduction, name)
+        let session = Session::create(self.services.clone(), introduction, instance, name)
             .map_err(|error| Closing::new(CloseReason::Internal, error.to_string()))?;
         let session = Arc::new(session);
         registry.insert(session.clone());

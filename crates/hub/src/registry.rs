@@ -59,7 +59,8 @@ impl Registry {
         all
     }
 
-    /// Returns what a reference fits: one by id, name or instance, or all by a prefix of the id.
+    /// Returns what a reference fits: one by id, name or instance, or all by a prefix
+    /// of the id or by what they are called at present.
     pub fn matching(&self, reference: &str) -> Vec<Arc<Session>> {
         let named = self.by_name.get(reference).and_then(|id| self.by_id.get(id));
         let exact =
@@ -74,8 +75,8 @@ impl Registry {
         if reference.len() < 3 {
             return Vec::new();
         }
-        let mut fitting = self.all();
-        fitting.retain(|session| session.id.as_str().starts_with(reference));
-        fitting
+        self.filtered(|session| {
+            session.id.as_str().starts_with(reference) || session.is_called(reference)
+        })
     }
 }

@@ -17,13 +17,14 @@ use std::{
 };
 
 use model::{
-    CloseReason, Closing, InstanceId, Json, Kind, Level, NumberedChange, Position, Sequence,
-    SessionId, Tab, TabId, ToBrowser, ToolSpec, record::LogEntry,
+    CloseReason, Closing, Habits, InstanceId, Json, Kind, Level, NumberedChange, Position,
+    Sequence, SessionId, Tab, TabId, ToBrowser, ToolSpec, record::LogEntry,
 };
 use parking_lot::Mutex;
 use store::NewEntry;
 use tokio::{sync::Notify, time::Instant};
 
+pub(crate) use attach::Place;
 pub use attach::{Attachment, Introduction};
 pub(crate) use work::humantime_seconds;
 pub use work::{CallRequest, Caller, Ticket};
@@ -52,6 +53,8 @@ pub struct Session {
     pub dialect: Arc<str>,
     /// The web origin it came from, where it has one.
     pub origin: Option<String>,
+    /// Nobody has proven that its origin is the one that was meant.
+    pub unproven: bool,
     services: Arc<Services>,
     /// How many tools the app declares: lets look-ups pass by whoever offers none.
     tool_count: AtomicUsize,
@@ -68,6 +71,9 @@ struct Core {
     links: u64,
     version: Option<String>,
     capabilities: Vec<String>,
+    habits: Habits,
+    /// What a peer without a lasting name is called at present.
+    called: Option<InstanceId>,
     outgoing: ReplayLog,
     feed: ReplayLog,
     inbox: Inbox,
@@ -102,7 +108,7 @@ pub struct SessionInfo {
     pub id: SessionId,
     /// The readable name.
     pub name: String,
-    /// The peer's own name for itself.
+    /// The peer's own name for itself, at present.
     pub instance: InstanceId,
     /// What it is.
     pub kind: Kind,
@@ -110,6 +116,8 @@ pub struct SessionInfo {
     pub dialect: String,
     /// The web origin.
     pub origin: Option<String>,
+    /// Nobody has proven that the origin is the one that was meant.
+    pub unproven: bool,
     /// The peer's version.
     pub version: Option<String>,
     /// What it can do.
@@ -146,10 +154,11 @@ impl Session {
         SessionInfo {
             id: self.id.clone(),
             name: self.name.to_string(),
-            instance: self.instance.clone(),
+            instance: core.called.clone().unwrap_or_else(|| self.instance.clone()),
             kind: self.kind,
             dialect: self.dialect.to_string(),
             origin: self.origin.clone(),
+            unproven: self.unproven,
             version: core.version.clone(),
             capabilities: core.capabilities.clone(),
             connected: core.link.is_some(),
@@ -162,6 +171,24 @@ impl Session {
             sent: core.outgoing.current(),
             received: core.inbox.seen().cloned(),
         }
+    }
+
+    /// Returns whether its browser can do a command; one that has not said may.
+    pub fn can(&self, command: &str) -> bool {
+        let core = self.core.lock();
+        let commands = &core.habits.commands;
+        self.kind == Kind::Browser
+            && (commands.is_empty() || commands.iter().any(|known| known == command))
+    }
+
+    /// Returns the commands that its browser says it can do.
+    pub fn commands(&self) -> Vec<String> {
+        self.core.lock().habits.commands.clone()
+    }
+
+    /// Returns whether its peer is called this at present.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.core.lock().called.as_ref().is_some_and(|called| called.as_str() == name)
     }
 
     /// Returns a tool of the app, if it offers one of that name.

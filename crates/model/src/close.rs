@@ -44,6 +44,8 @@ reasons! {
     Restarting = 1012, "restarting";
     /// No room for another connection or session.
     TooMany = 1013, "too_many";
+    /// The instance was not registered before it connected.
+    UnknownInstance = 4001, "unknown_instance";
     /// A frame that is not the JSON it should be.
     Malformed = 4400, "malformed";
     /// No `hello` in time.

@@ -75,6 +75,8 @@ codes! {
     AmbiguousSession = "ambiguous_session", Never;
     /// No session offers the tool.
     UnknownTool = "unknown_tool", Never;
+    /// The session's browser or app cannot do this.
+    Unsupported = "unsupported", Never;
     /// A tab must be named, or the named one does not exist.
     UnknownTab = "unknown_tab", Never;
     /// The session exists, its browser is away.

@@ -6,8 +6,8 @@
 use std::time::Duration;
 
 use crate::{
-    CallId, CallProgress, Closing, Epoch, Fault, InstanceId, Json, Position, Reply, Sequence,
-    SessionId, TabId, Work,
+    CallId, CallProgress, ClientId, Closing, Epoch, Fault, InstanceId, Json, Position, Reply,
+    Sequence, SessionId, TabId, Work,
 };
 
 /// What kind of peer a session is.
@@ -48,6 +48,26 @@ pub struct Hello {
     pub position: Option<Position>,
     /// Proves that it is the one who had this session before.
     pub resume_token: Option<String>,
+    /// The tabs it has now, where the dialect tells them at once.
+    pub tabs: Vec<Tab>,
+    /// What is particular about it.
+    pub habits: Habits,
+}
+
+/// What is particular about a peer that was not made for us.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Habits {
+    /// The commands that it can do; empty means that it has not said.
+    pub commands: Vec<String>,
+    /// It has no lasting name of its own, so it gets the first free place of its dialect and
+    /// origin; its instance id is only what it is called at present.
+    pub nameless: bool,
+    /// Two sockets of one peer may live side by side, and closing one makes it open another.
+    pub may_double: bool,
+    /// It keeps a tab for each client by itself, so clients do not wait for each other.
+    pub tab_per_client: bool,
+    /// What it has seen last of the hub's log, where it knows no epochs.
+    pub last_sequence: Option<Sequence>,
 }
 
 /// The hub's answer to a [`Hello`].
@@ -196,6 +216,8 @@ pub struct Call {
     pub id: CallId,
     /// Where in the browser; none for apps.
     pub tab: Option<TabId>,
+    /// On whose behalf, for peers that keep something for each client.
+    pub client: ClientId,
     /// What.
     pub work: Work,
     /// Remaining time; the executor refuses a call that has none left.

@@ -25,6 +25,9 @@ pub struct SessionRecord {
     pub origin: Option<String>,
     /// SHA-256 of the resume token that is valid next, in hex.
     pub resume_digest: Option<String>,
+    /// Nobody has proven that its origin is the one that was meant.
+    #[serde(default)]
+    pub unproven: bool,
 }
 
 /// Which of a session's logs.

@@ -135,5 +135,6 @@ fn record(id: &str, name: &str) -> SessionRecord {
         dialect: "native".into(),
         origin: None,
         resume_digest: None,
+        unproven: false,
     }
 }

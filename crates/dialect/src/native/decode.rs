@@ -156,6 +156,8 @@ fn hello(body: wire::Hello) -> Result<model::Hello, Closing> {
         epoch: Some(epoch(&body.epoch)?),
         position: body.position.map(position).transpose()?,
         resume_token: body.resume_token,
+        tabs: Vec::new(),
+        habits: model::Habits::default(),
     })
 }
 

@@ -6,8 +6,12 @@ use super::*;
 
 const HELLO: &str = r#"{"type":"hello","instanceId":"app-1","kind":"app","epoch":"e1"}"#;
 
+fn start() -> Start {
+    Start { instance: None, version: "0.0.0", liveness: LIVENESS }
+}
+
 fn introduced() -> Native {
-    let mut machine = Native::new(Patience::default());
+    let mut machine = Native::new(&start());
     assert!(matches!(
         machine.receive(Frame::Text(HELLO))[..],
         [Output::Deliver(FromBrowser::Hello(_))]
@@ -30,7 +34,7 @@ fn check_refused(frame: &str, reason: &str) {
 
 #[test]
 fn hello_comes_first_and_once() {
-    let early = Native::new(Patience::default())
+    let early = Native::new(&start())
         .receive(Frame::Text(r#"{"type":"ack","position":{"epoch":"e","sequence":1}}"#));
     assert!(matches!(&early[..], [_, Output::Close(closing)] if closing.reason.code() == 4500));
     check_refused(HELLO, "protocol_error");
@@ -120,6 +124,7 @@ fn payloads_are_carried_to_the_letter() {
     let call = model::Call {
         id: "cab-1".parse().unwrap(),
         tab: Some(TabId(4)),
+        client: model::ClientId::parse("tests").unwrap(),
         work: Work::Tool {
             target: Target::App,
             name: "paint".into(),

@@ -15,6 +15,8 @@ fn new_call(number: u64, tab: u64, effect: Effect) -> NewCall {
     NewCall {
         id: id(number),
         tab: Some(TabId(tab)),
+        client: model::ClientId::parse("tests").unwrap(),
+        lane: Lane::Tab(TabId(tab)),
         work: Work::Tool { target: Target::App, name: "t".into(), args: Json::null() },
         effect,
         deadline: Instant::now() + Duration::from_secs(30),

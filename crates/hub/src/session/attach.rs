@@ -10,8 +10,8 @@ use std::{
 };
 
 use model::{
-    CloseReason, Closing, Epoch, FromBrowser, Hello, Json, Level, Position, SessionId, ToBrowser,
-    Welcome,
+    Change, CloseReason, Closing, Epoch, FromBrowser, Hello, InstanceId, Json, Level, Position,
+    SessionId, Tab, ToBrowser, Welcome,
     id::random_text,
     record::{LogKind, SessionRecord},
 };
@@ -40,6 +40,8 @@ pub struct Introduction {
     pub dialect: &'static str,
     /// The web origin its browser attests, where it has one.
     pub origin: Option<String>,
+    /// Nobody has proven that this origin is the one that was meant.
+    pub unproven: bool,
 }
 
 /// A connection's hold on its session; dropping it ends the connection's part.
@@ -66,22 +68,32 @@ impl Drop for Attachment {
     }
 }
 
+/// Whether a peer without a lasting name can have a place.
+pub(crate) enum Place {
+    /// Nobody is there, or only a connection that is dead or the peer's own.
+    Free { superseding: Option<u64> },
+    /// Somebody else is there.
+    Taken,
+}
+
 impl Session {
     /// Makes the session of a peer that was not known before.
     pub(crate) fn create(
         services: Arc<Services>,
         introduction: &Introduction,
+        instance: &InstanceId,
         name: String,
     ) -> Result<Self, StoreError> {
         let hello = &introduction.hello;
         let record = SessionRecord {
             id: SessionId::mint().to_string(),
-            instance: hello.instance.to_string(),
+            instance: instance.to_string(),
             name,
             kind: hello.kind.as_str().to_owned(),
             dialect: introduction.dialect.to_owned(),
             origin: introduction.origin.clone(),
             resume_digest: None,
+            unproven: introduction.unproven,
         };
         Self::restore(services, record)
     }
@@ -96,7 +108,7 @@ impl Session {
         let outgoing = ReplayLog::new(services.store.open_log(&id, LogKind::ToBrowser)?);
         let feed = ReplayLog::new(services.store.open_log(&id, LogKind::Feed)?);
         Ok(Self {
-            instance: model::InstanceId::parse(&record.instance).map_err(broken)?,
+            instance: InstanceId::parse(&record.instance).map_err(broken)?,
             name: record.name.into(),
             kind: match record.kind.as_str() {
                 "browser" => model::Kind::Browser,
@@ -104,6 +116,7 @@ impl Session {
             },
             dialect: record.dialect.into(),
             origin: record.origin,
+            unproven: record.unproven,
             id,
             services,
             tool_count: AtomicUsize::new(0),
@@ -113,6 +126,8 @@ impl Session {
                 links: 0,
                 version: None,
                 capabilities: Vec::new(),
+                habits: model::Habits::default(),
+                called: None,
                 outgoing,
                 feed,
                 inbox: Inbox::default(),
@@ -139,6 +154,45 @@ impl Session {
         self.close(Closing::new(CloseReason::Superseded, "the same peer came back"));
         let superseded = self.core.lock().link.as_ref().map(|link| link.number);
         if let Some(number) = superseded {
+            self.detach(number);
+        }
+        Ok(self.attach(introduction, outbox))
+    }
+
+    /// Looks whether a peer without a lasting name can have this place.
+    pub(crate) async fn judge_place(&self, introduction: &Introduction) -> Place {
+        if introduction.dialect != &*self.dialect || introduction.origin != self.origin {
+            return Place::Taken;
+        }
+        let (number, same) = {
+            let core = self.core.lock();
+            let Some(link) = &core.link else { return Place::Free { superseding: None } };
+            let hello = &introduction.hello;
+            let known = |tab: &Tab| core.catalog.tabs().any(|known| known.id == tab.id);
+            (link.number, hello.habits.may_double && hello.tabs.iter().any(known))
+        };
+        let probe = self.services.config.load().takeover_probe;
+        if same || !self.answers_within(probe).await {
+            return Place::Free { superseding: Some(number) };
+        }
+        Place::Taken
+    }
+
+    /// Gives the place to a peer, unless another was quicker.
+    pub(crate) fn take_place(
+        self: &Arc<Self>,
+        introduction: Introduction,
+        superseding: Option<u64>,
+        outbox: Outbox,
+    ) -> Result<Attachment, (Introduction, Outbox)> {
+        if self.core.lock().link.as_ref().map(|link| link.number) != superseding {
+            return Err((introduction, outbox));
+        }
+        if let Some(number) = superseding {
+            // A peer that may double would only open a closed socket again.
+            if !introduction.hello.habits.may_double {
+                self.close(Closing::new(CloseReason::Superseded, "the same peer came back"));
+            }
             self.detach(number);
         }
         Ok(self.attach(introduction, outbox))
@@ -202,19 +256,28 @@ impl Session {
         let number = core.links;
         core.version = hello.version;
         core.capabilities = hello.capabilities;
+        core.called = hello.habits.nameless.then_some(hello.instance);
+        core.habits = hello.habits;
         core.resume_digest = Some(digest(&token));
         core.changed_at = Instant::now();
         core.unacked = 0;
         let hearing = Arc::new(Notify::new());
         core.link = Some(Link { number, outbox, heard: 0, hearing });
         let known_before = core.inbox.seen().is_some();
+        let numbered = hello.epoch.is_some();
         let received = hello.epoch.map(|epoch| self.open_inbox(&mut core, epoch));
-        let welcome = self.welcome(&mut core, hello.position.as_ref(), received, token);
+        let position = hello.position.or_else(|| {
+            let sequence = core.habits.last_sequence?;
+            Some(Position { sequence, ..core.outgoing.current() })
+        });
+        let welcome = self.welcome(&mut core, position.as_ref(), received, token);
         let recovered = welcome.replay.refused.is_none();
         // Under the same lock as everything that follows: the welcome is first on the wire.
         core.tell(ToBrowser::Welcome(Box::new(welcome)));
         self.record(&mut core, feed::entry("session", "connected", Level::Info, Json::null()));
-        if known_before && !recovered {
+        if !numbered {
+            self.start_over(&mut core, hello.tabs);
+        } else if known_before && !recovered {
             self.need_whole_state(&mut core);
         }
         self.save(&core);
@@ -223,6 +286,20 @@ impl Session {
         self.services.offers_changed();
         tracing::info!(session = %self.id, name = %self.name, connection = number, "attached");
         Attachment { session: self.clone(), number }
+    }
+
+    /// Takes in a peer that numbers nothing: whatever it told before may have changed since.
+    fn start_over(self: &Arc<Self>, core: &mut Core, tabs: Vec<Tab>) {
+        core.catalog.clear_tabs();
+        for tab in tabs {
+            if core.catalog.apply(&Change::TabCreated(tab)).is_err() {
+                tracing::warn!(session = %self.id, "more tabs than the hub keeps");
+                break;
+            }
+        }
+        if core.state.version().is_some() {
+            self.need_whole_state(core);
+        }
     }
 
     /// Continues the peer's log, or starts over where it is another one.
@@ -330,6 +407,7 @@ impl Session {
             dialect: self.dialect.to_string(),
             origin: self.origin.clone(),
             resume_digest: core.resume_digest.clone(),
+            unproven: self.unproven,
         };
         if let Err(error) = self.services.store.save_session(record) {
             tracing::error!(session = %self.id, %error, "session not kept");

@@ -18,7 +18,7 @@ use tokio::{
 use super::{Core, Session};
 use crate::{
     agenda::Due,
-    calls::{NewCall, Ready},
+    calls::{Lane, NewCall, Ready},
     feed,
     outbox::Refusal,
     services::InFlight,
@@ -109,6 +109,8 @@ impl Session {
         let (outcome, ready) = core.calls.enter(NewCall {
             id,
             tab: request.tab,
+            client: request.caller.client.clone(),
+            lane: core.lane(request.tab, &request.caller.client),
             work: request.work,
             effect: request.effect,
             deadline: started + limit,
@@ -168,6 +170,15 @@ impl Session {
 }
 
 impl Core {
+    /// The line in which an acting call waits.
+    fn lane(&self, tab: Option<TabId>, client: &ClientId) -> Lane {
+        match tab {
+            Some(tab) => Lane::Tab(tab),
+            None if self.habits.tab_per_client => Lane::Client(client.clone()),
+            None => Lane::Session,
+        }
+    }
+
     /// Writes a call that may go; one that cannot be written ends, and the next one is tried.
     pub(super) fn dispatch(&mut self, mut ready: Option<Ready>) {
         while let Some(Ready { call, expired }) = ready {

@@ -11,8 +11,8 @@ use std::{
 
 use hub::{Attachment, Batch, Caller, Hub, Introduction, Outgoing};
 use model::{
-    Change, ClientId, Fault, FromBrowser, Hello, InstanceId, Json, Kind, Level, NumberedChange,
-    Reply, StateBody, StateUpdate, ToBrowser, ToolSpec, Work,
+    Change, ClientId, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level,
+    NumberedChange, Reply, StateBody, StateUpdate, ToBrowser, ToolSpec, Work,
 };
 use serde_json::{Value, json};
 use store::MemoryStore;
@@ -73,9 +73,11 @@ impl Stage {
             epoch: None,
             position: None,
             resume_token: None,
+            tabs: Vec::new(),
+            habits: Habits::default(),
         };
         let (outbox, outgoing) = self.toolbox.hub.outbox();
-        let introduction = Introduction { hello, dialect: "native", origin: None };
+        let introduction = Introduction { hello, dialect: "native", origin: None, unproven: false };
         let attachment = Arc::new(self.toolbox.hub.attach(introduction, outbox).await.unwrap());
         let seen = Arc::new(Seen::default());
         let mut answering = JoinSet::new();
