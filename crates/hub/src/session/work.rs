@@ -106,11 +106,12 @@ impl Session {
             )
             .hint("wait for some of them to end and try again"));
         }
+        let lane = core.lane(request.tab, &request.caller.client);
         let (outcome, ready) = core.calls.enter(NewCall {
             id,
             tab: request.tab,
             client: request.caller.client.clone(),
-            lane: core.lane(request.tab, &request.caller.client),
+            lane,
             work: request.work,
             effect: request.effect,
             deadline: started + limit,
