@@ -2,12 +2,13 @@
 //!
 //! - this file: sessions, state, feed, calls, events;
 //! - [`body`]: reading requests with limits and clear errors;
-//! - [`tail`]: watching live;
+//! - [`tail`]: watching live; [`dialects`]: what is spoken where;
 //! - [`view`]: sessions and answers as JSON.
 //!
 //! Described by `openapi.json` beside it; a test compares the two.
 
 pub mod body;
+mod dialects;
 mod tail;
 pub mod view;
 
@@ -42,6 +43,7 @@ type Answer = Result<Response<Body>, Fault>;
 /// The routes of this file.
 pub fn routes() -> Router<Arc<Edge>> {
     Router::new()
+        .route("/api/dialects", get(dialects::dialects))
         .route("/api/sessions", get(sessions))
         .route("/api/sessions/{session}", get(session))
         .route(

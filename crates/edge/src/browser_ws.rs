@@ -7,7 +7,7 @@ use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderValue, Response, StatusCode, header},
 };
-use dialect::Patience;
+use dialect::{Patience, Start};
 use hyper_util::rt::TokioIo;
 use model::{Code, Fault};
 use tokio_tungstenite::{
@@ -23,7 +23,7 @@ use crate::{
     Edge,
     config::Config,
     connection::{self, Socket, Visitor},
-    gate::Pass,
+    gate::{Ends, Pass},
     meter::{Allowance, Meter},
     metrics::Counted,
     naming, reply,
@@ -47,26 +47,30 @@ pub async fn upgrade(State(edge): State<Arc<Edge>>, mut request: Request) -> Res
 
 fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fault> {
     let accept = check_handshake(request.headers())?;
-    let naming = naming::read(request.uri(), request.headers())?;
+    let ends = request.extensions().get::<Ends>().copied();
+    let pass = request.extensions().get::<Pass>().cloned();
+    let (Some(ends), Some(pass)) = (ends, pass) else {
+        return Err(Fault::new(Code::Internal, "the request did not pass the gates"));
+    };
+    let naming = naming::read(request.uri(), request.headers(), ends.door, || {
+        edge.registrations.expects(pass.origin.as_deref(), ends.port)
+    })?;
     if edge.is_draining() {
         return Err(Fault::new(Code::ShuttingDown, "the hub is shutting down"));
     }
-    let pass = request
-        .extensions()
-        .get::<Pass>()
-        .cloned()
-        .ok_or_else(|| Fault::new(Code::Internal, "the request did not pass the gates"))?;
     let config = edge.config.load();
     let upgraded = hyper::upgrade::on(request);
+    let patience = Patience { ask_after: config.ping_after, dead_after: config.dead_after };
+    let liveness = naming.dialect.liveness.with(patience);
+    let start = Start { instance: naming.instance.clone(), version: edge.version, liveness };
     let visitor = Visitor {
-        dialect: (naming.dialect.start)(Patience {
-            ask_after: config.ping_after,
-            dead_after: config.dead_after,
-        }),
-        dialect_name: naming.dialect.name,
+        dialect: (naming.dialect.start)(&start),
+        info: naming.dialect,
+        liveness,
         instance: naming.instance,
         origin: pass.origin,
         grant: pass.grant,
+        port: ends.port,
     };
     let span = tracing::info_span!("connection", dialect = naming.dialect.name);
     let task_edge = edge.clone();
@@ -129,7 +133,7 @@ pub(crate) fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
     Ok(derive_accept_key(key.as_bytes()))
 }
 
-pub(crate) fn switching(accept: String, subprotocol: Option<&'static str>) -> Response<Body> {
+pub(crate) fn switching(accept: String, subprotocol: Option<String>) -> Response<Body> {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
     let headers = response.headers_mut();
@@ -138,8 +142,8 @@ pub(crate) fn switching(accept: String, subprotocol: Option<&'static str>) -> Re
     if let Ok(accept) = HeaderValue::from_str(&accept) {
         headers.insert(header::SEC_WEBSOCKET_ACCEPT, accept);
     }
-    if let Some(name) = subprotocol {
-        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(name));
+    if let Some(name) = subprotocol.and_then(|name| HeaderValue::from_str(&name).ok()) {
+        headers.insert(header::SEC_WEBSOCKET_PROTOCOL, name);
     }
     response
 }

@@ -16,8 +16,14 @@ pub struct Config {
     pub bind: Vec<IpAddr>,
     /// Further names under which the hub may be addressed, such as `hub.example:8765`.
     pub allow_host: Vec<String>,
-    /// Further web origins that may connect, exact, such as `https://app.example`.
+    /// Further web origins that may connect, exact, such as `https://app.example`;
+    /// `chrome-extension://*` lets any extension speak the dialects of other projects.
     pub allow_origin: Vec<String>,
+    /// Ports for unmodified clients of other projects, on loopback: hello3d, moonsurf,
+    /// mcp_browser, or all; `hello3d=4001` takes another port. Needs a restart to change.
+    pub compat: Vec<String>,
+    /// Ports that `moonsurf` clients get one by one; when none is free, they share one.
+    pub compat_sockets: String,
     /// Ask every client for a token, on loopback too.
     pub require_token: bool,
     /// Let browsers and apps connect from other machines; they need a token then.
@@ -72,6 +78,8 @@ impl Default for Config {
                 .collect(),
             allow_host: Vec::new(),
             allow_origin: Vec::new(),
+            compat: Vec::new(),
+            compat_sockets: "3301-3399".to_owned(),
             require_token: false,
             remote_browsers: false,
             connections_max: 16_384,

@@ -9,7 +9,7 @@ pub(crate) mod ending;
 
 use std::{collections::VecDeque, time::Duration};
 
-use dialect::{Dialect, Frame, Output, PingBy};
+use dialect::{Dialect, DialectInfo, Frame, Liveness, Output, PingBy};
 use futures_util::{SinkExt, StreamExt, stream::SplitSink, stream::SplitStream};
 use hub::{Attachment, Batch, Introduction, Outgoing};
 use model::{CloseReason, Closing, FromBrowser, Hello, InstanceId, ToBrowser};
@@ -38,14 +38,18 @@ const STALL: Duration = Duration::from_secs(2);
 pub struct Visitor {
     /// The protocol machine.
     pub dialect: Box<dyn Dialect>,
-    /// Its name.
-    pub dialect_name: &'static str,
+    /// Its entry in the register.
+    pub info: &'static DialectInfo,
+    /// When it is asked whether it is there, and when it is given up.
+    pub liveness: Liveness,
     /// The instance id from the address, where one was given.
     pub instance: Option<InstanceId>,
     /// The web origin, where a page asks.
     pub origin: Option<String>,
     /// What that origin may be.
     pub grant: Grant,
+    /// The port it came on.
+    pub port: u16,
 }
 
 pub(crate) type Socket<Io> = WebSocketStream<Meter<Io>>;
@@ -59,6 +63,10 @@ struct Shared {
     own: Mutex<VecDeque<Message>>,
     own_ready: Notify,
     own_taken: Notify,
+    liveness: Liveness,
+    /// When the machine wants to be woken.
+    wake_at: Mutex<Option<Instant>>,
+    wake_changed: Notify,
 }
 
 /// Runs a connection to its end.
@@ -72,9 +80,12 @@ pub async fn run<Io>(
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let (mut writing, mut reading) = socket.split();
-    let Visitor { dialect, dialect_name, instance, origin, grant } = visitor;
+    let Visitor { dialect, info, liveness, instance, origin, grant, port } = visitor;
     let shared = Shared {
         dialect: Mutex::new(dialect),
+        liveness,
+        wake_at: Mutex::default(),
+        wake_changed: Notify::new(),
         own: Mutex::default(),
         own_ready: Notify::new(),
         own_taken: Notify::new(),
@@ -84,25 +95,33 @@ pub async fn run<Io>(
     let opened = Box::pin(open(edge, config, &shared, &mut reading, &mut writing)).await;
     let end = match opened {
         Err(end) => end,
-        Ok(hello) => match judge(&hello, instance.as_ref(), grant) {
-            Err(closing) => End::Close(closing),
-            Ok(()) => {
-                let introduction = Introduction { hello, dialect: dialect_name, origin };
-                let (outbox, outgoing) = edge.hub.outbox();
-                match Box::pin(edge.hub.attach(introduction, outbox)).await {
-                    Err(closing) => End::Close(closing),
-                    Ok(attachment) => {
-                        allowance.raise(config.message_bytes);
-                        let both = (&mut reading, &mut writing);
-                        converse(config, &shared, both, &attachment, outgoing).await
+        Ok((hello, rest)) => {
+            let judged = judge(&hello, instance.as_ref(), grant).and_then(|()| {
+                let claim = (info.name == dialect::moonsurf::NAME)
+                    .then(|| edge.registrations.claim(&hello.instance, origin.as_deref(), port));
+                claim.transpose()
+            });
+            match judged {
+                Err(closing) => End::Close(closing),
+                Ok(_claim) => {
+                    let unproven = grant == Grant::Unproven;
+                    let introduction = Introduction { hello, dialect: info.name, origin, unproven };
+                    let (outbox, outgoing) = edge.hub.outbox();
+                    match Box::pin(edge.hub.attach(introduction, outbox)).await {
+                        Err(closing) => End::Close(closing),
+                        Ok(attachment) => {
+                            allowance.raise(config.message_bytes);
+                            let both = (&mut reading, &mut writing);
+                            converse(config, &shared, both, &attachment, outgoing, rest).await
+                        }
                     }
                 }
             }
-        },
+        }
     };
     let farewell = |closing: Option<&Closing>| {
         let bye = closing.map(|closing| ToBrowser::Bye(closing.clone()));
-        shared.encode(bye.into_iter().collect()).0
+        shared.encode(bye.into_iter().collect()).frames
     };
     Box::pin(ending::finish(edge, &allowance, reading, writing, end, farewell)).await;
 }
@@ -114,7 +133,7 @@ async fn open<Io>(
     shared: &Shared,
     reading: &mut Reading<Io>,
     writing: &mut Writing<Io>,
-) -> Result<Hello, End>
+) -> Result<(Hello, Vec<Output>), End>
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
@@ -145,21 +164,28 @@ where
     })
 }
 
-/// Carries out what the machine says before there is a session.
-async fn greet<Io>(writing: &mut Writing<Io>, outputs: Vec<Output>) -> Result<Option<Hello>, End>
+/// Carries out what the machine says before there is a session, up to the introduction; what
+/// it says after that is for the session.
+async fn greet<Io>(
+    writing: &mut Writing<Io>,
+    outputs: Vec<Output>,
+) -> Result<Option<(Hello, Vec<Output>)>, End>
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    for output in outputs {
+    let mut outputs = outputs.into_iter();
+    while let Some(output) = outputs.next() {
         match output {
             Output::Write(text) => writing.send(Message::text(text)).await.map_err(End::Broken)?,
             Output::Ping => {
                 writing.send(Message::Ping(Default::default())).await.map_err(End::Broken)?
             }
             Output::Close(closing) => return Err(End::Announced(closing)),
-            Output::Deliver(FromBrowser::Hello(hello)) => return Ok(Some(hello)),
-            // Signs of life before the introduction change nothing.
-            Output::Deliver(_) => {}
+            Output::Deliver(FromBrowser::Hello(hello)) => {
+                return Ok(Some((hello, outputs.collect())));
+            }
+            // Signs of life before the introduction change nothing, and nobody waits for more.
+            Output::Deliver(_) | Output::WakeAfter(_) => {}
         }
     }
     Ok(None)
@@ -186,15 +212,19 @@ async fn converse<Io>(
     (reading, writing): (&mut Reading<Io>, &mut Writing<Io>),
     attachment: &Attachment,
     outgoing: Outgoing,
+    said_already: Vec<Output>,
 ) -> End
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
+    if let Err(end) = carry_out(shared, said_already, attachment) {
+        return end;
+    }
     // Both may be dropped at any point: a frame that is half written stays in the socket's
     // buffer and is completed by whoever writes next.
     tokio::select! {
         end = read_loop(shared, reading, attachment) => end,
-        end = write_loop(config, shared, writing, outgoing) => end,
+        end = write_loop(config, shared, writing, attachment, outgoing) => end,
     }
 }
 
@@ -202,14 +232,14 @@ async fn read_loop<Io>(shared: &Shared, reading: &mut Reading<Io>, attachment: &
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let liveness = shared.dialect.lock().liveness();
+    let liveness = shared.liveness;
     let mut heard = Instant::now();
     let mut asked = false;
     let timer = sleep_until(heard + liveness.ask_after);
     tokio::pin!(timer);
     loop {
-        // Cancel-safe: a message is taken whole or stays in the socket's buffer; the timer keeps
-        // its deadline.
+        // Cancel-safe: a message is taken whole or stays in the socket's buffer; the timers keep
+        // their deadlines.
         tokio::select! {
             biased;
             message = reading.next() => {
@@ -219,6 +249,12 @@ where
                     return end;
                 }
                 shared.wait_for_room().await;
+            }
+            () = shared.time_to_wake() => {
+                let outputs = shared.dialect.lock().wake();
+                if let Err(end) = carry_out(shared, outputs, attachment) {
+                    return end;
+                }
             }
             () = &mut timer => {
                 let patience =
@@ -248,11 +284,17 @@ fn take_in(
     message: Option<Result<Message, tokio_tungstenite::tungstenite::Error>>,
     attachment: &Attachment,
 ) -> Result<(), End> {
-    for output in receive(shared, message)? {
+    carry_out(shared, receive(shared, message)?, attachment)
+}
+
+/// Does what the machine says.
+fn carry_out(shared: &Shared, outputs: Vec<Output>, attachment: &Attachment) -> Result<(), End> {
+    for output in outputs {
         match output {
             Output::Deliver(message) => attachment.receive(message).map_err(End::Close)?,
             Output::Write(text) => shared.push(Message::text(text)),
             Output::Ping => shared.push(Message::Ping(Default::default())),
+            Output::WakeAfter(time) => shared.wake_after(time),
             Output::Close(closing) => return Err(End::Announced(closing)),
         }
     }
@@ -282,6 +324,7 @@ async fn write_loop<Io>(
     config: &Config,
     shared: &Shared,
     writing: &mut Writing<Io>,
+    attachment: &Attachment,
     mut outgoing: Outgoing,
 ) -> End
 where
@@ -298,7 +341,7 @@ where
             Some(Batch::Messages(messages)) => messages,
             None => VecDeque::new(),
         };
-        let write = write_all(shared, writing, messages);
+        let write = write_all(shared, writing, attachment, messages);
         match timeout(config.write_timeout, write).await {
             Ok(Ok(())) => {}
             Ok(Err(end)) => return end,
@@ -314,36 +357,76 @@ where
 async fn write_all<Io>(
     shared: &Shared,
     writing: &mut Writing<Io>,
+    attachment: &Attachment,
     messages: VecDeque<ToBrowser>,
 ) -> Result<(), End>
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let (frames, closing) = shared.encode(messages);
+    let Encoded { frames, told, closing } = shared.encode(messages);
     for frame in frames {
         writing.feed(frame).await.map_err(End::Broken)?;
     }
     if let Some(closing) = closing {
         return Err(End::Announced(closing));
     }
-    writing.flush().await.map_err(End::Broken)
+    writing.flush().await.map_err(End::Broken)?;
+    // After the writing: what the machine says for its peer is true once the peer was asked.
+    for message in told {
+        attachment.receive(message).map_err(End::Close)?;
+    }
+    Ok(())
+}
+
+/// What became of messages.
+#[derive(Default)]
+struct Encoded {
+    frames: VecDeque<Message>,
+    /// What the machine answers for its peer.
+    told: Vec<FromBrowser>,
+    closing: Option<Closing>,
 }
 
 impl Shared {
     /// Turns messages into frames, the machine's own first, up to where it wants to close.
-    fn encode(&self, messages: VecDeque<ToBrowser>) -> (VecDeque<Message>, Option<Closing>) {
-        let mut frames = self.take_own();
+    fn encode(&self, messages: VecDeque<ToBrowser>) -> Encoded {
+        let mut encoded = Encoded { frames: self.take_own(), ..Encoded::default() };
         let mut dialect = self.dialect.lock();
         for output in messages.into_iter().flat_map(|message| dialect.send(message)) {
             match output {
-                Output::Write(text) => frames.push_back(Message::text(text)),
-                Output::Ping => frames.push_back(Message::Ping(Default::default())),
-                Output::Close(closing) => return (frames, Some(closing)),
-                // A machine that answers for its peer: there is nobody here to give it to.
-                Output::Deliver(_) => {}
+                Output::Write(text) => encoded.frames.push_back(Message::text(text)),
+                Output::Ping => encoded.frames.push_back(Message::Ping(Default::default())),
+                Output::Deliver(message) => encoded.told.push(message),
+                Output::WakeAfter(time) => self.wake_after(time),
+                Output::Close(closing) => return Encoded { closing: Some(closing), ..encoded },
             }
         }
-        (frames, None)
+        encoded
+    }
+
+    fn wake_after(&self, time: Duration) {
+        *self.wake_at.lock() = Some(Instant::now() + time);
+        self.wake_changed.notify_one();
+    }
+
+    /// Waits until the machine wants to be woken. Cancel-safe: its wish is taken at the end.
+    async fn time_to_wake(&self) {
+        loop {
+            let wish = *self.wake_at.lock();
+            let changed = self.wake_changed.notified();
+            match wish {
+                None => changed.await,
+                Some(at) => {
+                    // Both arms are cancel-safe: the wish stays where it is.
+                    tokio::select! {
+                        () = changed => continue,
+                        () = sleep_until(at) => {}
+                    }
+                    *self.wake_at.lock() = None;
+                    return;
+                }
+            }
+        }
     }
 
     /// Waits while too many frames of the machine's own are unwritten.

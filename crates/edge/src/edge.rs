@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
@@ -17,7 +17,16 @@ use tokio::{net::TcpListener, time::Instant};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Toolbox;
 
-use crate::{admin, browser_ws, config::Config, gate, listener, metrics::Metrics, status};
+use crate::{
+    admin, browser_ws,
+    compat::CompatPort,
+    config::Config,
+    gate::{self, Door},
+    listener,
+    metrics::Metrics,
+    register::{self, Registrations},
+    status,
+};
 
 /// The edge: shared by every connection.
 pub struct Edge {
@@ -41,6 +50,10 @@ pub struct Edge {
     pub started: Instant,
     /// Which program this is, for `/info`.
     pub version: &'static str,
+    /// Clients of `moonsurf` that have registered.
+    pub registrations: Registrations,
+    /// The ports for clients of other projects, once they are open.
+    pub compat: OnceLock<Vec<CompatPort>>,
     /// Keeps a flood of refusals from becoming a flood of log lines.
     pub refusal_log: Throttle,
     draining: AtomicBool,
@@ -66,6 +79,8 @@ impl Edge {
             stop: CancellationToken::new(),
             started: Instant::now(),
             version,
+            registrations: Registrations::default(),
+            compat: OnceLock::new(),
             refusal_log: Throttle::default(),
             draining: AtomicBool::new(false),
         })
@@ -78,6 +93,7 @@ impl Edge {
             .route("/session/{*instance}", any(browser_ws::upgrade))
             .merge(status::routes())
             .merge(admin::routes())
+            .merge(register::shared_routes())
             .fallback(status::not_found)
             .method_not_allowed_fallback(status::wrong_method)
             .with_state(self.clone())
@@ -92,9 +108,19 @@ impl Edge {
         }
         let router = self.router(mcp);
         for listener in listeners {
-            let accept = listener::accept(self.clone(), router.clone(), listener);
-            self.tasks.spawn(accept);
+            self.listen(listener, router.clone(), Door::Main, self.stop.clone());
         }
+    }
+
+    /// Accepts on one socket until told to stop.
+    pub(crate) fn listen(
+        self: &Arc<Self>,
+        listener: TcpListener,
+        router: Router,
+        door: Door,
+        stop: CancellationToken,
+    ) {
+        self.tasks.spawn(listener::accept(self.clone(), router, listener, door, stop));
     }
 
     /// Returns the port that is listened on.
@@ -102,12 +128,14 @@ impl Edge {
         self.port.load(Ordering::Relaxed)
     }
 
-    /// Returns the names under which the hub is reached, with the port, in lower case.
-    pub fn hosts(&self) -> gate::host::Hosts {
+    /// Returns the names under which one of its ports is reached, in lower case.
+    pub fn hosts(&self, port: u16) -> gate::host::Hosts {
         let config = self.config.load();
-        let port = self.port();
         let mut hosts =
             vec![format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
+        if port != self.port() {
+            return hosts;
+        }
         for address in config.bind.iter().filter(|address| !address.is_unspecified()) {
             hosts.push(std::net::SocketAddr::new(*address, port).to_string());
         }

@@ -20,18 +20,21 @@ use axum::{
     http::{HeaderMap, HeaderName, Response},
 };
 use guard::Principal;
-use model::{Code, Fault};
+use dialect::DialectInfo;
+use model::{Code, Fault, Kind};
 use tower::ServiceExt;
 
 pub use origin::Grant;
 
-use crate::{Edge, reply};
+use crate::{Edge, naming, reply};
 
 /// What a request is about, as far as the gates care.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Area {
-    /// Browsers and apps.
+    /// Browsers and apps that speak our own protocol.
     Socket,
+    /// Clients of other projects, which cannot prove what they are: browsers or apps.
+    Foreign(Kind),
     /// Clients and operators: what can act.
     Control,
     /// Everything else.
@@ -39,24 +42,41 @@ pub enum Area {
 }
 
 impl Area {
-    /// Returns the area of a path.
-    pub fn of(path: &str) -> Self {
+    /// Returns the area of a path behind a door.
+    pub fn of(door: Door, path: &str, headers: &HeaderMap) -> Self {
+        if let Door::Compat(dialect) = door {
+            return Self::Foreign(dialect.kind.unwrap_or(Kind::Browser));
+        }
         let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
         match first {
-            "" | "session" => Self::Socket,
+            "" | "session" if naming::offers_native(headers) => Self::Socket,
+            "" | "session" | "register" => Self::Foreign(Kind::Browser),
             "api" | "mcp" => Self::Control,
             _ => Self::Open,
         }
     }
 }
 
+/// Which listener a request came through.
+#[derive(Clone, Copy)]
+pub enum Door {
+    /// The one port.
+    Main,
+    /// A port that clients of this dialect have built in.
+    Compat(&'static DialectInfo),
+}
+
 /// Both ends of the connection that a request came on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub struct Ends {
     /// Who asks.
     pub peer: IpAddr,
     /// Which of our addresses was asked.
     pub local: IpAddr,
+    /// Which of our ports.
+    pub port: u16,
+    /// What that port is for.
+    pub door: Door,
 }
 
 impl Ends {
@@ -123,14 +143,15 @@ pub async fn guard(edge: &Edge, router: Router, mut request: Request) -> Respons
 /// Passes a request through all gates.
 pub fn judge(edge: &Edge, request: &Request) -> Result<Pass, Refused> {
     let config = edge.config.load();
-    let area = Area::of(request.uri().path());
-    let hosts = edge.hosts();
-    host::check(&hosts, request)?;
-    let (origin, grant) = origin::check(&config, &hosts, area, request.headers())?;
     let ends = request.extensions().get::<Ends>().copied().ok_or_else(|| {
         Refused::new("peer", Fault::new(Code::Internal, "the peer's address is not known"))
     })?;
-    let remote = area == Area::Socket && !ends.is_same_machine();
+    let area = Area::of(ends.door, request.uri().path(), request.headers());
+    let hosts = edge.hosts(ends.port);
+    host::check(&hosts, request)?;
+    let (origin, grant) = origin::check(&config, &hosts, area, request.headers())?;
+    let is_peer = matches!(area, Area::Socket | Area::Foreign(_));
+    let remote = is_peer && !ends.is_same_machine();
     if remote && !config.remote_browsers {
         let fault = Fault::new(Code::Refused, "browsers and apps connect from this machine only")
             .hint("start the hub with --remote-browsers to allow others");
@@ -138,7 +159,7 @@ pub fn judge(edge: &Edge, request: &Request) -> Result<Pass, Refused> {
     }
     let needed = match area {
         // A web page cannot send a token with a socket; on this machine its origin is the gate.
-        Area::Socket => remote,
+        Area::Socket | Area::Foreign(_) => remote,
         Area::Control | Area::Open => config.needs_token(),
     };
     let principal = credentials::check(&edge.tokens.load(), needed, request.headers())?;
@@ -169,10 +190,17 @@ mod tests {
 
     #[test]
     fn areas_go_by_the_first_part_of_the_path() {
+        let mut native = HeaderMap::new();
+        native.insert("sec-websocket-protocol", "tabwire.v1".parse().unwrap());
+        let none = HeaderMap::new();
+        for path in ["/", "/session/x", "//session/x"] {
+            assert_eq!(Area::of(Door::Main, path, &native), Area::Socket, "{path}");
+            assert_eq!(Area::of(Door::Main, path, &none), Area::Foreign(Kind::Browser), "{path}");
+        }
+        let page = Door::Compat(&dialect::hello3d::INFO);
+        assert_eq!(Area::of(page, "/api/call", &native), Area::Foreign(Kind::App));
         for (path, area) in [
-            ("/", Area::Socket),
-            ("/session/x", Area::Socket),
-            ("//session/x", Area::Socket),
+            ("/register", Area::Foreign(Kind::Browser)),
             ("/api", Area::Control),
             ("/api/call", Area::Control),
             ("//api/call", Area::Control),
@@ -181,7 +209,7 @@ mod tests {
             ("/health", Area::Open),
             ("/apix", Area::Open),
         ] {
-            assert_eq!(Area::of(path), area, "{path}");
+            assert_eq!(Area::of(Door::Main, path, &none), area, "{path}");
         }
     }
 
@@ -190,6 +218,8 @@ mod tests {
         let ends = |peer: &str, local: &str| Ends {
             peer: peer.parse().unwrap(),
             local: local.parse().unwrap(),
+            port: 8765,
+            door: Door::Main,
         };
         assert!(ends("127.0.0.1", "127.0.0.1").is_same_machine());
         assert!(ends("::1", "::1").is_same_machine());

@@ -5,6 +5,7 @@
 //! - [`listener`]: sockets, and HTTP on what they accept;
 //! - [`gate`]: what every request passes before any effect;
 //! - [`naming`]: who a connecting peer is and what it speaks;
+//! - [`compat`]: extra ports for clients of other projects; [`register`]: how some of those begin;
 //! - [`browser_ws`]: the upgrade; [`connection`]: one socket's life; [`meter`]: its limits;
 //! - [`echo`]: a socket that sends back, for suites that test WebSocket servers;
 //! - [`status`]: health, metrics, info; [`admin`]: the API of command line and dashboard;
@@ -14,6 +15,7 @@
 
 pub mod admin;
 pub mod browser_ws;
+pub mod compat;
 pub mod config;
 pub mod connection;
 pub mod echo;
@@ -23,6 +25,7 @@ pub mod listener;
 pub mod meter;
 pub mod metrics;
 pub mod naming;
+pub mod register;
 pub mod reply;
 pub mod status;
 

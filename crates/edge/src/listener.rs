@@ -20,9 +20,11 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
+use tokio_util::sync::CancellationToken;
+
 use crate::{
     Edge,
-    gate::{self, Ends},
+    gate::{self, Door, Ends},
     metrics::Counted,
 };
 
@@ -105,16 +107,22 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::from_std(socket.into())
 }
 
-/// Accepts connections until the hub stops.
-pub async fn accept(edge: Arc<Edge>, router: Router, listener: TcpListener) {
+/// Accepts connections through a door until told to stop.
+pub async fn accept(
+    edge: Arc<Edge>,
+    router: Router,
+    listener: TcpListener,
+    door: Door,
+    stop: CancellationToken,
+) {
     loop {
         // Cancel-safe: an accepted connection is returned or stays with the kernel.
         let accepted = tokio::select! {
-            () = edge.stop.cancelled() => return,
+            () = stop.cancelled() => return,
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, peer)) => admit(&edge, &router, stream, peer),
+            Ok((stream, peer)) => admit(&edge, &router, stream, peer, door),
             Err(error) => {
                 tracing::warn!(%error, "accept failed");
                 tokio::time::sleep(BREATHER).await;
@@ -123,11 +131,16 @@ pub async fn accept(edge: Arc<Edge>, router: Router, listener: TcpListener) {
     }
 }
 
-fn admit(edge: &Arc<Edge>, router: &Router, stream: TcpStream, peer: SocketAddr) {
+fn admit(edge: &Arc<Edge>, router: &Router, stream: TcpStream, peer: SocketAddr, door: Door) {
     // Without this a small answer waits for the peer's delayed ack: 44 ms instead of 0.3.
     let _ = stream.set_nodelay(true);
     let Ok(local) = stream.local_addr() else { return };
-    let ends = Ends { peer: peer.ip().to_canonical(), local: local.ip().to_canonical() };
+    let ends = Ends {
+        peer: peer.ip().to_canonical(),
+        local: local.ip().to_canonical(),
+        port: local.port(),
+        door,
+    };
     edge.metrics.accepted.inc();
     // A connection that became a WebSocket is counted there.
     let open = edge.metrics.connections.get() + edge.metrics.sockets.get();

@@ -1,12 +1,14 @@
 //! How a connecting peer says who it is and which protocol it speaks.
 //!
 //! Four ways to give the instance id: path, query, subprotocol, header. All are accepted; two
-//! that contradict each other are an error. The protocol follows from the offered subprotocols,
-//! never from the first frame.
+//! that contradict each other are an error. The protocol follows from the listener, the offered
+//! subprotocols and the naming, never from the first frame.
 
 use axum::http::{HeaderMap, Uri, header};
-use dialect::{DIALECTS, DialectInfo};
+use dialect::{DialectInfo, enhanced, moonsurf, native, webmcp};
 use model::{Code, Fault, InstanceId};
+
+use crate::gate::Door;
 
 /// The header that may carry an instance id or a client's binding.
 pub const INSTANCE_HEADER: &str = "x-mcp-instance";
@@ -18,11 +20,17 @@ pub struct Naming {
     /// The protocol it speaks.
     pub dialect: &'static DialectInfo,
     /// The subprotocol to confirm.
-    pub subprotocol: Option<&'static str>,
+    pub subprotocol: Option<String>,
 }
 
-/// Reads who a peer is and what it speaks.
-pub fn read(uri: &Uri, headers: &HeaderMap) -> Result<Naming, Fault> {
+/// Reads who a peer is and what it speaks; `registered` tells whether a `moonsurf` client of
+/// this origin is expected on the main port.
+pub fn read(
+    uri: &Uri,
+    headers: &HeaderMap,
+    door: Door,
+    registered: impl FnOnce() -> bool,
+) -> Result<Naming, Fault> {
     let offered = offered(headers);
     let query = uri.query().unwrap_or_default().split('&');
     let header = headers.get_all(INSTANCE_HEADER).iter();
@@ -48,17 +56,26 @@ pub fn read(uri: &Uri, headers: &HeaderMap) -> Result<Naming, Fault> {
             _ => found = Some((way, instance)),
         }
     }
-    let speaks = |info: &&DialectInfo| info.subprotocol.is_some_and(|name| offered.contains(&name));
-    let dialect = DIALECTS.iter().find(speaks).ok_or_else(|| {
-        let known: Vec<_> = DIALECTS.iter().filter_map(|info| info.subprotocol).collect();
-        Fault::new(Code::InvalidArgument, "no protocol was offered that this hub speaks")
-            .hint(format!("offer the subprotocol {}", known.join(" or ")))
-    })?;
-    Ok(Naming {
-        instance: found.map(|(_, instance)| instance),
-        dialect,
-        subprotocol: dialect.subprotocol,
-    })
+    let instance = found.map(|(_, instance)| instance);
+    let dialect = match door {
+        Door::Compat(dialect) => dialect,
+        Door::Main if offered.contains(&native::SUBPROTOCOL) => &native::INFO,
+        Door::Main if instance.is_some() => &enhanced::INFO,
+        Door::Main if !offered.is_empty() => {
+            return Err(Fault::new(Code::InvalidArgument, "no protocol was offered that this hub speaks")
+                .hint(format!("offer the subprotocol {}", native::SUBPROTOCOL)));
+        }
+        Door::Main if registered() => &moonsurf::INFO,
+        Door::Main => &webmcp::INFO,
+    };
+    let named = || offered.iter().find(|name| name.starts_with("instance.")).copied();
+    let subprotocol = dialect.subprotocol.or_else(named).map(str::to_owned);
+    Ok(Naming { instance, dialect, subprotocol })
+}
+
+/// Returns whether a peer offers to speak our own protocol.
+pub fn offers_native(headers: &HeaderMap) -> bool {
+    offered(headers).contains(&native::SUBPROTOCOL)
 }
 
 fn offered(headers: &HeaderMap) -> Vec<&str> {
@@ -89,7 +106,7 @@ mod tests {
                 value.parse().unwrap(),
             );
         }
-        match (read(&uri, &map), expected) {
+        match (read(&uri, &map, Door::Main, || false), expected) {
             (Ok(naming), Ok(expected)) => {
                 assert_eq!(naming.instance.as_ref().map(InstanceId::as_str), expected, "{uri}");
                 assert_eq!(naming.dialect.name, "native");
@@ -129,7 +146,33 @@ mod tests {
 
     #[test]
     fn an_unknown_protocol_is_refused_with_the_known_ones() {
-        check("/session/abc", &[], Err("no protocol"));
-        check("/session/abc", &[("sec-websocket-protocol", "graphql-ws")], Err("no protocol"));
+        check("/", &[("sec-websocket-protocol", "graphql-ws")], Err("no protocol"));
+    }
+
+    #[track_caller]
+    fn check_dialect(uri: &str, header: Option<(&'static str, &str)>, door: Door, expected: [&str; 2]) {
+        let mut map = HeaderMap::new();
+        if let Some((name, value)) = header {
+            map.insert(name, value.parse().unwrap());
+        }
+        let [dialect, confirmed] = expected;
+        let naming = read(&uri.parse().unwrap(), &map, door, || uri.contains("registered")).unwrap();
+        assert_eq!(naming.dialect.name, dialect, "{uri} {header:?}");
+        assert_eq!(naming.subprotocol.unwrap_or_default(), confirmed, "{uri} {header:?}");
+    }
+
+    #[test]
+    fn the_dialect_follows_from_listener_path_and_naming() {
+        let protocol = |value| Some(("sec-websocket-protocol", value));
+        let main = Door::Main;
+        check_dialect("/", None, main, ["webmcp", ""]);
+        check_dialect("/?registered", None, main, ["moonsurf", ""]);
+        check_dialect("/session/abc", None, main, ["enhanced", ""]);
+        check_dialect("/?instanceId=abc", None, main, ["enhanced", ""]);
+        check_dialect("/", Some(("x-mcp-instance", "abc")), main, ["enhanced", ""]);
+        check_dialect("/", protocol("instance.abc"), main, ["enhanced", "instance.abc"]);
+        check_dialect("/session/abc", protocol("tabwire.v1"), main, ["native", "tabwire.v1"]);
+        check_dialect("/", protocol("instance.a, tabwire.v1"), main, ["native", "tabwire.v1"]);
+        check_dialect("/", None, Door::Compat(&dialect::hello3d::INFO), ["hello3d", ""]);
     }
 }

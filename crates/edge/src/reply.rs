@@ -56,7 +56,7 @@ fn status(code: &Code) -> StatusCode {
         Code::AmbiguousSession | Code::Cancelled => StatusCode::CONFLICT,
         Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::Busy => StatusCode::TOO_MANY_REQUESTS,
-        Code::ToolFailed | Code::Foreign(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        Code::Unsupported | Code::ToolFailed | Code::Foreign(_) => StatusCode::UNPROCESSABLE_ENTITY,
         Code::OutcomeUnknown | Code::MalformedReply => StatusCode::BAD_GATEWAY,
         Code::NotConnected | Code::NotDelivered | Code::StateUnavailable | Code::ShuttingDown => {
             StatusCode::SERVICE_UNAVAILABLE

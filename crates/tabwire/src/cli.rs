@@ -44,6 +44,10 @@ enum Command {
     /// Shows what happens in the sessions, as it happens.
     #[command(after_help = "Examples:\n  tabwire tail\n  tabwire tail --session viewer --json")]
     Tail(Tail),
+    /// Lists the protocols that the hub speaks, with their ports and sessions.
+    #[command(after_help = "Example:\n  tabwire dialects\n\n\
+        Ports for clients of other projects are opened with `tabwire serve --compat`.")]
+    Dialects(Dialects),
     /// Prints the version.
     #[command(after_help = "Example:\n  tabwire version --json")]
     Version(Version),
@@ -151,6 +155,12 @@ pub struct Tail {
 }
 
 #[derive(Args)]
+pub struct Dialects {
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Args)]
 pub struct Version {
     /// Prints JSON for programs.
     #[arg(long)]
@@ -159,7 +169,7 @@ pub struct Version {
 
 /// Settings that short help shows; `--help` shows all.
 const USUAL: &[&str] =
-    &["port", "bind", "data", "token_file", "require_token", "allow_origin", "log_level"];
+    &["port", "bind", "compat", "data", "token_file", "require_token", "allow_origin", "log_level"];
 
 /// Reads the command line and does what it says.
 pub fn run() -> Result<(), Failure> {
@@ -174,6 +184,7 @@ pub fn run() -> Result<(), Failure> {
         Command::Sessions(sessions) => command::sessions::run(&sessions),
         Command::Call(call) => command::call::run(&call),
         Command::Tail(tail) => command::tail::run(&tail),
+        Command::Dialects(dialects) => command::dialects::run(&dialects),
         Command::Version(version) => command::version::run(version.json),
         Command::ConformanceServer(options) => command::conformance_server::run(&options),
         Command::ToolsDoc => command::tools_doc::run(),
@@ -189,7 +200,7 @@ pub fn run() -> Result<(), Failure> {
 /// start, so only who serves pays for it.
 fn command_for(first: Option<&str>) -> clap::Command {
     match first {
-        Some("stdio" | "call" | "sessions" | "tail" | "version") => Cli::command(),
+        Some("stdio" | "call" | "dialects" | "sessions" | "tail" | "version") => Cli::command(),
         _ => command(),
     }
 }

@@ -3,6 +3,7 @@
 pub mod call;
 pub mod config_doc;
 pub mod conformance_server;
+pub mod dialects;
 pub mod serve;
 pub mod sessions;
 pub mod stdio;

@@ -43,13 +43,21 @@ pub struct Own {
     /// File with the tokens that clients must show, one per line, private to its owner.
     #[schemars(with = "Option<String>")]
     pub token_file: Option<PathBuf>,
+    /// Folder for the file by which other tools find the hub; empty means none.
+    #[schemars(with = "String")]
+    pub discovery: PathBuf,
     /// What is logged to standard error: error, warn, info, debug or trace.
     pub log_level: String,
 }
 
 impl Default for Own {
     fn default() -> Self {
-        Self { data: default_data(), token_file: None, log_level: "info".to_owned() }
+        Self {
+            data: default_data(),
+            token_file: None,
+            discovery: PathBuf::from("/tmp/browser-mcp"),
+            log_level: "info".to_owned(),
+        }
     }
 }
 
@@ -165,12 +173,16 @@ fn check(settings: &Settings) -> Result<(), Failure> {
         return Err(Failure::usage("bind needs at least one address"));
     }
     for origin in &settings.edge.allow_origin {
-        if !edge::gate::origin::is_origin(origin) {
+        if !edge::gate::origin::is_allowable(origin) {
             return Err(Failure::usage(format!(
                 "allow_origin {origin:?} is not an origin; write it as https://app.example"
             )));
         }
     }
+    edge::compat::parse(&settings.edge.compat)
+        .map_err(|problem| Failure::usage(format!("compat: {problem}")))?;
+    edge::compat::parse_range(&settings.edge.compat_sockets)
+        .map_err(|problem| Failure::usage(format!("compat_sockets: {problem}")))?;
     let level = settings.own.log_level.as_str();
     if !["error", "warn", "info", "debug", "trace"].contains(&level) {
         return Err(Failure::usage(format!(

@@ -1,11 +1,11 @@
 //! How MCP is put on top of the hub: over HTTP through the edge, over the private socket for relays.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use axum::Router;
 use edge::Edge;
 use guard::Principal;
-use machine::PrivateSocket;
+use machine::{DiscoveryFile, PrivateSocket};
 use mcp::{
     Backend, Changes, Mcp,
     hub_backend::{HubBackend, announce::announce},
@@ -36,6 +36,33 @@ pub fn mcp_routes<B: Backend>(edge: &Arc<Edge>, mcp: Mcp<B>) -> Router {
         cut.cancel();
     });
     mcp::http::routes(mcp, &config)
+}
+
+/// Opens the ports for clients of other projects, and warns of what the operator has allowed.
+pub fn open_compat(edge: &Arc<Edge>) {
+    let config = edge.config.load();
+    for allowed in &config.allow_origin {
+        if edge::gate::origin::ANY_EXTENSION.contains(&allowed.as_str()) {
+            tracing::warn!(
+                allowed,
+                "any extension may connect with the dialects of other projects; name yours instead"
+            );
+        }
+    }
+    match edge::compat::parse(&config.compat) {
+        Ok(wanted) => edge.serve_compat(&wanted),
+        Err(problem) => tracing::error!(problem, "no compat ports"),
+    }
+}
+
+/// Writes the file by which other tools find the hub; it goes when the returned value does.
+pub fn write_discovery(folder: &Path, port: u16) -> Option<DiscoveryFile> {
+    if folder.as_os_str().is_empty() {
+        return None;
+    }
+    DiscoveryFile::write(folder, port)
+        .inspect_err(|error| tracing::warn!(%error, "no discovery file"))
+        .ok()
 }
 
 /// Serves the relays of stdio clients, one task each.

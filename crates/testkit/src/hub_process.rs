@@ -121,6 +121,15 @@ impl HubProcess {
         self.port
     }
 
+    /// Returns the port that it has opened for clients of this dialect.
+    pub fn compat(&self, dialect: &str) -> u16 {
+        let event = self.announced().unwrap();
+        match event["compat"][dialect].as_u64() {
+            Some(port) => port as u16,
+            None => panic!("no port for {dialect}: {event}\n{}", self.stderr()),
+        }
+    }
+
     /// Returns the folder that holds its home.
     pub fn place(&self) -> &Place {
         &self.place
@@ -186,13 +195,17 @@ impl HubProcess {
         .await
     }
 
-    /// Reads the line that says where it listens.
     fn listening(&self) -> Option<u16> {
+        Some(self.announced()?["port"].as_u64().unwrap() as u16)
+    }
+
+    /// Reads the line that says where it listens.
+    fn announced(&self) -> Option<Value> {
         let text = self.stdout.text();
         let (line, _) = text.split_once('\n')?;
         let event: Value = serde_json::from_str(line).unwrap();
         assert_eq!(event["event"], "listening", "{line}");
-        Some(event["port"].as_u64().unwrap() as u16)
+        Some(event)
     }
 }
 
@@ -218,6 +231,8 @@ pub(crate) fn isolate(command: &mut Command, place: &Place) {
     ] {
         command.env(variable, place.folder(folder));
     }
+    // The usual folder is shared by all hubs of a machine.
+    command.env("TABWIRE_DISCOVERY", place.folder("found"));
     // What tools that watch the program need.
     for kept in ["PATH", "LLVM_PROFILE_FILE"] {
         if let Some(value) = std::env::var_os(kept) {

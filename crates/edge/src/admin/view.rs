@@ -32,6 +32,7 @@ pub fn session(info: &SessionInfo) -> Value {
         "kind": info.kind.as_str(),
         "dialect": info.dialect,
         "origin": info.origin,
+        "unproven": info.unproven,
         "version": info.version,
         "capabilities": info.capabilities,
         "connected": info.connected,

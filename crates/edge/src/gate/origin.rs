@@ -1,10 +1,10 @@
 //! Second gate: a web page that asks is one that may.
 //!
-//! Browsers name the page's origin and pages cannot forge it. Origins are compared whole; there
-//! are no patterns. Programs that are no browsers send none and are judged by the other gates.
+//! Browsers name the page's origin and pages cannot forge it. Origins are compared whole; the only
+//! patterns are [`ANY_EXTENSION`], for the dialects of other projects alone. Programs that are no browsers send none and are judged by the other gates.
 
 use axum::http::{HeaderMap, header};
-use model::{Code, Fault};
+use model::{Code, Fault, Kind};
 
 use super::{Area, Refused, host::Hosts, single};
 use crate::config::Config;
@@ -18,7 +18,12 @@ pub enum Grant {
     Page,
     /// Allowed by the operator: anything.
     Configured,
+    /// Some extension, allowed by the operator without saying which.
+    Unproven,
 }
+
+/// What an operator writes to let every extension speak the dialects of other projects.
+pub const ANY_EXTENSION: &[&str] = &["chrome-extension://*", "moz-extension://*"];
 
 impl Grant {
     /// Returns whether the peer may introduce itself as a browser.
@@ -39,9 +44,19 @@ pub fn check(
     };
     let origin = origin.to_ascii_lowercase();
     let same = |allowed: &String| allowed.eq_ignore_ascii_case(&origin);
+    let page = || match area {
+        Area::Control => is_ours(&origin, hosts),
+        // What can only be a browser is no page, wherever that comes from.
+        Area::Foreign(Kind::Browser) => false,
+        Area::Socket | Area::Open | Area::Foreign(Kind::App) => {
+            is_ours(&origin, hosts) || is_loopback_page(&origin)
+        }
+    };
     let grant = if config.allow_origin.iter().any(same) {
         Grant::Configured
-    } else if is_ours(&origin, hosts) || (area != Area::Control && is_loopback_page(&origin)) {
+    } else if matches!(area, Area::Foreign(_)) && is_some_extension(config, &origin) {
+        Grant::Unproven
+    } else if page() {
         Grant::Page
     } else {
         return Err(refused(&origin));
@@ -49,7 +64,20 @@ pub fn check(
     Ok((Some(origin), grant))
 }
 
-/// Checks a setting: an origin is a scheme and a host, with a port where it is not the usual one.
+/// Returns whether it is an extension and any will do.
+fn is_some_extension(config: &Config, origin: &str) -> bool {
+    let allowed = config.allow_origin.iter().filter(|text| ANY_EXTENSION.contains(&text.as_str()));
+    let id = |text: &String| origin.strip_prefix(text.strip_suffix('*')?).map(str::to_owned);
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
+    allowed.filter_map(id).any(|id| !id.is_empty() && id.bytes().all(plain))
+}
+
+/// Checks a setting: an origin, or the word for all extensions.
+pub fn is_allowable(text: &str) -> bool {
+    is_origin(text) || ANY_EXTENSION.contains(&text)
+}
+
+/// Checks a text: an origin is a scheme and a host, with a port where it is not the usual one.
 pub fn is_origin(text: &str) -> bool {
     let Some((scheme, host)) = text.split_once("://") else { return false };
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
@@ -136,6 +164,27 @@ mod tests {
                 assert_eq!(judge(area, foreign), Err("origin"), "{foreign} {area:?}");
             }
         }
+    }
+
+    #[test]
+    fn all_extensions_may_speak_foreign_dialects_and_nothing_else() {
+        let allow_origin = vec!["chrome-extension://*".to_owned()];
+        let config = Config { allow_origin, ..Config::default() };
+        let judge = |area, origin: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ORIGIN, origin.parse().unwrap());
+            check(&config, &Vec::new(), area, &headers).map(|found| found.1).ok()
+        };
+        let extension = "chrome-extension://abcdefghijklmnop";
+        let browser = Area::Foreign(Kind::Browser);
+        assert_eq!(judge(browser, extension), Some(Grant::Unproven));
+        for area in [Area::Socket, Area::Control, Area::Open] {
+            assert_eq!(judge(area, extension), None, "{area:?}");
+        }
+        for other in ["chrome-extension://", "chrome-extension://a.b", "moz-extension://abc", "http://localhost:5173"] {
+            assert_eq!(judge(browser, other), None, "{other}");
+        }
+        assert_eq!(judge(Area::Foreign(Kind::App), "http://localhost:5173"), Some(Grant::Page));
     }
 
     #[test]

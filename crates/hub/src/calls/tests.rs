@@ -159,7 +159,7 @@ proptest! {
             if let Some(ready) = ready
                 && let Some(lane) = acting.get(&ready.call.id)
             {
-                assert_eq!(at_work.insert(*lane, ready.call.id), None, "two at once in a tab");
+                assert_eq!(at_work.insert(lane.clone(), ready.call.id), None, "two at once in a tab");
             }
         };
         for step in steps {
@@ -167,7 +167,7 @@ proptest! {
                 Step::Enter(tab, read) => {
                     let effect = if read { Effect::Read } else { Effect::Act };
                     let new = new_call(outcomes.len() as u64, tab, effect);
-                    if !read { acting.insert(new.id, new.tab); }
+                    if !read { acting.insert(new.id, new.lane.clone()); }
                     let (outcome, ready) = table.enter(new);
                     outcomes.push(outcome);
                     start(ready, &mut at_work, &acting);
@@ -175,8 +175,8 @@ proptest! {
                 Step::Answer(number) | Step::Release(number) => {
                     let call = id(number as u64);
                     // A browser answers what it was sent; grace runs out for what was withdrawn.
-                    let lane = acting.get(&call).copied();
-                    let working = lane.is_some_and(|lane| at_work.get(&lane) == Some(&call));
+                    let lane = acting.get(&call).cloned();
+                    let working = lane.as_ref().is_some_and(|lane| at_work.get(lane) == Some(&call));
                     if matches!(step, Step::Release(_)) {
                         if !(withdrawn.contains(&call) && working) { continue; }
                         at_work.remove(&lane.unwrap());

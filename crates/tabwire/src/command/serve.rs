@@ -62,6 +62,8 @@ async fn serve(
     let mcp = wiring::start_mcp(&edge);
     edge.tasks.spawn(wiring::accept_relays(edge.clone(), mcp.clone(), private));
     edge.serve(listeners, wiring::mcp_routes(&edge, mcp));
+    wiring::open_compat(&edge);
+    let _found = wiring::write_discovery(&settings.own.discovery, edge.port());
     say_listening(&edge)?;
     while let Sign::Reload = ends.next().await {
         reload(layers, &edge, log, &settings);
@@ -84,8 +86,12 @@ pub fn say_listening(edge: &Edge) -> Result<(), Failure> {
     if out.is_terminal() {
         writeln!(out, "tabwire {VERSION} listens on http://127.0.0.1:{port} (Ctrl-C stops it)")?;
     } else {
+        let compat = edge.compat.get().into_iter().flatten().filter(|port| port.problem.is_none());
+        let compat: serde_json::Map<_, _> =
+            compat.map(|port| (port.info.name.to_owned(), port.port.into())).collect();
         let line = serde_json::json!({
             "event": "listening", "port": port, "pid": std::process::id(), "version": VERSION,
+            "compat": compat,
         });
         writeln!(out, "{line}")?;
     }
@@ -124,10 +130,11 @@ fn reload(layers: &Layers, edge: &Edge, log: &LogHandle, first: &Settings) {
             return;
         }
     };
-    if settings.edge.port != first.edge.port || settings.edge.bind != first.edge.bind {
-        tracing::warn!("port and bind change with a restart only");
-        settings.edge.port = first.edge.port;
-        settings.edge.bind = first.edge.bind.clone();
+    let fixed = |edge: &edge::Config| (edge.port, edge.bind.clone(), edge.compat.clone());
+    if fixed(&settings.edge) != fixed(&first.edge) {
+        tracing::warn!("port, bind and compat change with a restart only");
+        let (port, bind, compat) = fixed(&first.edge);
+        settings.edge = edge::Config { port, bind, compat, ..settings.edge };
     }
     let _ = log.reload(filter(&settings.own.log_level));
     edge.tokens.store(Arc::new(tokens));

@@ -1,0 +1,245 @@
+//! The discovery file that other tools look for: `server-<pid>.json` in a folder that all may read.
+//!
+//! It says where the hub listens and holds no secret. It is written only into a folder that no other
+//! user can tamper with, never through a link, and goes when the hub does; files that our own dead
+//! hubs left behind are cleared away.
+
+use std::{
+    fs, io,
+    io::Write,
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
+    path::{Path, PathBuf},
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+/// Why the file is not written. The hub works without it.
+#[derive(Debug, thiserror::Error)]
+pub enum DiscoveryError {
+    /// Others could replace what is in the folder.
+    #[error("{path} is not safe to write to: {why}")]
+    Unsafe {
+        /// Which folder.
+        path: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// Anything else.
+    #[error("{path} cannot be written: {source}")]
+    Failed {
+        /// What.
+        path: String,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// The written file. It goes when this is dropped.
+#[derive(Debug)]
+pub struct DiscoveryFile {
+    path: PathBuf,
+}
+
+impl DiscoveryFile {
+    /// Writes the file of this process.
+    pub fn write(folder: &Path, port: u16) -> Result<Self, DiscoveryError> {
+        let us = open_folder(folder)?;
+        clear_stale(folder, us);
+        let pid = std::process::id();
+        let path = folder.join(format!("server-{pid}.json"));
+        let failed = |source| DiscoveryError::Failed { path: path.display().to_string(), source };
+        let body = serde_json::json!({
+            "port": port, "pid": pid, "startedAt": iso_time(SystemTime::now()),
+        });
+        // Whatever has our name is a leftover of ours: the folder is nobody else's to write.
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+        // A new file or none: an existing one, a link too, is an error.
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o644)
+            .open(&path)
+            .map_err(failed)?;
+        let written = writeln!(file, "{body}").map_err(failed);
+        let kept = Self { path: path.clone() };
+        written.map(|()| kept)
+    }
+}
+
+impl Drop for DiscoveryFile {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::debug!(%error, path = %self.path.display(), "discovery file not removed");
+        }
+    }
+}
+
+/// Makes sure that the folder is ours alone to write; returns who we are.
+fn open_folder(folder: &Path) -> Result<u32, DiscoveryError> {
+    let shown = folder.display().to_string();
+    let failed = |source| DiscoveryError::Failed { path: shown.clone(), source };
+    let distrust = |why| DiscoveryError::Unsafe { path: shown.clone(), why };
+    match fs::DirBuilder::new().mode(0o755).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed(error)),
+        _ => {}
+    }
+    let found = fs::symlink_metadata(folder).map_err(failed)?;
+    if found.is_symlink() {
+        return Err(distrust("it is a link"));
+    }
+    if !found.is_dir() {
+        return Err(distrust("it is not a folder"));
+    }
+    let us = own_user().map_err(failed)?;
+    if found.uid() != us {
+        return Err(distrust("it belongs to another user"));
+    }
+    if found.permissions().mode() & 0o022 != 0 {
+        return Err(distrust("others may write to it; chmod 755 it"));
+    }
+    Ok(us)
+}
+
+/// Who we are, asked of the kernel without a system call of our own.
+fn own_user() -> io::Result<u32> {
+    match fs::metadata("/proc/self") {
+        Ok(found) => Ok(found.uid()),
+        // Not Linux: a file that we make belongs to us.
+        Err(_) => {
+            let path = std::env::temp_dir().join(format!("tabwire-{}", model::id::random_text(16)));
+            let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+            let found = file.metadata().map(|found| found.uid());
+            let _ = fs::remove_file(&path);
+            found
+        }
+    }
+}
+
+/// Clears away the files of our own hubs that are gone.
+fn clear_stale(folder: &Path, us: u32) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let pid = name.to_str().and_then(|name| name.strip_prefix("server-")?.strip_suffix(".json"));
+        let Some(pid) = pid.and_then(|pid| pid.parse::<u32>().ok()) else { continue };
+        let ours = entry.metadata().is_ok_and(|found| found.is_file() && found.uid() == us);
+        if ours && !is_running(pid) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Returns whether a process exists; where that cannot be told, it does.
+fn is_running(pid: u32) -> bool {
+    !Path::new("/proc/self").exists() || Path::new(&format!("/proc/{pid}")).exists()
+}
+
+/// Writes a time as ISO 8601 in UTC, to the millisecond.
+pub fn iso_time(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let (seconds, millis) = (since.as_secs(), since.subsec_millis());
+    let (year, month, day) = civil_date((seconds / 86_400) as i64);
+    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
+}
+
+/// The date of a day counted from 1970, in the Gregorian calendar; years begin in March here,
+/// so that the leap day is the last of its year.
+fn civil_date(days: i64) -> (i64, i64, i64) {
+    const ERA: i64 = 146_097;
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted.div_euclid(ERA), shifted.rem_euclid(ERA));
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{os::unix::fs::symlink, time::Duration};
+
+    use super::*;
+
+    fn scratch() -> PathBuf {
+        let path = std::env::temp_dir().join(format!("tabwire-{}", model::id::random_text(12)));
+        fs::create_dir(&path).unwrap();
+        path
+    }
+
+    #[test]
+    fn the_file_says_where_and_goes_with_its_owner() {
+        let folder = scratch().join("found");
+        let path = folder.join(format!("server-{}.json", std::process::id()));
+        let file = DiscoveryFile::write(&folder, 8765).unwrap();
+        let body: serde_json::Value =
+            serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        assert_eq!((&body["port"], &body["pid"]), (&8765.into(), &std::process::id().into()));
+        assert_eq!(body["startedAt"].as_str().map(str::len), Some(24));
+        assert_eq!(body.as_object().map(|fields| fields.len()), Some(3));
+        drop(file);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn folders_that_others_can_tamper_with_are_not_written_to() {
+        let root = scratch();
+        let real = root.join("real");
+        fs::create_dir(&real).unwrap();
+        let link = root.join("link");
+        symlink(&real, &link).unwrap();
+        let open = root.join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
+        let file = root.join("file");
+        fs::write(&file, "").unwrap();
+        for (path, word) in [(&link, "link"), (&open, "others may write"), (&file, "not a folder")] {
+            let error = DiscoveryFile::write(path, 1).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
+        }
+        assert_eq!(fs::read_dir(&real).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_link_under_our_name_is_replaced_and_not_followed() {
+        let root = scratch();
+        let victim = root.join("victim");
+        fs::write(&victim, "precious").unwrap();
+        let folder = root.join("found");
+        fs::create_dir(&folder).unwrap();
+        symlink(&victim, folder.join(format!("server-{}.json", std::process::id()))).unwrap();
+        let _file = DiscoveryFile::write(&folder, 1).unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+    }
+
+    #[test]
+    fn files_of_dead_hubs_are_cleared_away_and_others_stay() {
+        let folder = scratch();
+        // Beyond the largest process id that Linux gives.
+        fs::write(folder.join("server-4194305.json"), "{}").unwrap();
+        fs::write(folder.join("server-1.json"), "{}").unwrap();
+        fs::write(folder.join("notes.json"), "{}").unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        let _file = DiscoveryFile::write(&folder, 1).unwrap();
+        let exists = |name: &str| folder.join(name).exists();
+        assert!(!exists("server-4194305.json"));
+        assert!(exists("server-1.json") && exists("notes.json"));
+    }
+
+    #[test]
+    fn times_are_written_as_people_read_them() {
+        for (seconds, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_400, "2000-02-29T00:00:00.000Z"),
+            (1_704_067_199, "2023-12-31T23:59:59.000Z"),
+            (1_704_067_200, "2024-01-01T00:00:00.000Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+        ] {
+            assert_eq!(iso_time(UNIX_EPOCH + Duration::from_secs(seconds)), expected);
+        }
+    }
+}
