@@ -91,7 +91,7 @@ impl Dialect for Hello3d {
     }
 
     fn receive(&mut self, frame: Frame<'_>) -> Vec<Output> {
-        let taken = foreign::head(frame).and_then(|(kind, text)| self.take(&kind, text));
+        let taken = foreign::taken(frame, |kind, text| self.take(kind, text));
         taken.unwrap_or_else(|why| vec![error(&why)])
     }
 

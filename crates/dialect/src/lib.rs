@@ -11,15 +11,20 @@
 //! what the machine's outputs say. To add one, write its file and enter it in [`DIALECTS`].
 
 pub mod depth;
+pub mod enhanced;
 pub mod foreign;
 pub mod hello3d;
 pub mod machine;
+pub mod mcp_browser;
+pub mod moonsurf;
 pub mod native;
+pub mod webmcp;
 
 pub use machine::{Dialect, DialectInfo, Frame, Liveness, Output, Patience, PingBy, Start};
 
 /// Every dialect there is.
-pub const DIALECTS: &[DialectInfo] = &[native::INFO, hello3d::INFO];
+pub const DIALECTS: &[DialectInfo] =
+    &[native::INFO, hello3d::INFO, moonsurf::INFO, enhanced::INFO, mcp_browser::INFO, webmcp::INFO];
 
 /// Finds a dialect by its name.
 pub fn find(name: &str) -> Option<&'static DialectInfo> {

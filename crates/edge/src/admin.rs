@@ -164,9 +164,10 @@ async fn call(
         return Err(Fault::new(Code::TooLarge, format!("args nest deeper than {most} levels")));
     }
     let timeout = body.timeout_ms.map(Duration::from_millis);
-    if body.target.is_none() && body.tab.is_none() {
+    if body.target.is_none() && (body.tab.is_none() || edge.toolbox.is_own(&body.tool)) {
         let client = Client { caller, binding, progress: None, timeout };
-        return call_as_client(&edge, &client, &body.tool, &args, body.session).await;
+        let place = (body.session, body.tab);
+        return call_as_client(&edge, &client, &body.tool, &args, place).await;
     }
     let (session, result) = edge
         .hub
@@ -193,17 +194,24 @@ async fn call_as_client(
     client: &Client,
     tool: &str,
     args: &Json,
-    session: Option<String>,
+    (session, tab): (Option<String>, Option<u64>),
 ) -> Answer {
     let invalid = |error: serde_json::Error| Fault::new(Code::InvalidArgument, error.to_string());
     let mut args = args.to_value().map_err(invalid)?;
     if let Some(session) = session {
         args["session"] = json!(session);
     }
+    if let Some(tab) = tab {
+        args["tab"] = json!(tab);
+    }
     let output = edge.toolbox.call(client, tool, args).await?;
     let mut answer = json!({"result": output.structured, "text": output.text});
     if let Some(source) = output.source {
         answer["session"] = json!(source.session);
+    }
+    if !output.images.is_empty() {
+        let image = |image: &tools::Image| json!({"mimeType": image.mime_type, "data": image.data});
+        answer["images"] = output.images.iter().map(image).collect();
     }
     Ok(reply::json(StatusCode::OK, &answer))
 }

@@ -19,8 +19,8 @@ use axum::{
     extract::Request,
     http::{HeaderMap, HeaderName, Response},
 };
-use guard::Principal;
 use dialect::DialectInfo;
+use guard::Principal;
 use model::{Code, Fault, Kind};
 use tower::ServiceExt;
 

@@ -62,8 +62,11 @@ pub fn read(
         Door::Main if offered.contains(&native::SUBPROTOCOL) => &native::INFO,
         Door::Main if instance.is_some() => &enhanced::INFO,
         Door::Main if !offered.is_empty() => {
-            return Err(Fault::new(Code::InvalidArgument, "no protocol was offered that this hub speaks")
-                .hint(format!("offer the subprotocol {}", native::SUBPROTOCOL)));
+            return Err(Fault::new(
+                Code::InvalidArgument,
+                "no protocol was offered that this hub speaks",
+            )
+            .hint(format!("offer the subprotocol {}", native::SUBPROTOCOL)));
         }
         Door::Main if registered() => &moonsurf::INFO,
         Door::Main => &webmcp::INFO,
@@ -150,13 +153,19 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_dialect(uri: &str, header: Option<(&'static str, &str)>, door: Door, expected: [&str; 2]) {
+    fn check_dialect(
+        uri: &str,
+        header: Option<(&'static str, &str)>,
+        door: Door,
+        expected: [&str; 2],
+    ) {
         let mut map = HeaderMap::new();
         if let Some((name, value)) = header {
             map.insert(name, value.parse().unwrap());
         }
         let [dialect, confirmed] = expected;
-        let naming = read(&uri.parse().unwrap(), &map, door, || uri.contains("registered")).unwrap();
+        let naming =
+            read(&uri.parse().unwrap(), &map, door, || uri.contains("registered")).unwrap();
         assert_eq!(naming.dialect.name, dialect, "{uri} {header:?}");
         assert_eq!(naming.subprotocol.unwrap_or_default(), confirmed, "{uri} {header:?}");
     }

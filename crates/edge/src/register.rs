@@ -245,10 +245,7 @@ fn open_own_port(edge: &Arc<Edge>) -> Option<(u16, CancellationToken)> {
     Some((port, stop))
 }
 
-async fn health(
-    State(edge): State<Arc<Edge>>,
-    Extension(pass): Extension<Pass>,
-) -> Response<Body> {
+async fn health(State(edge): State<Arc<Edge>>, Extension(pass): Extension<Pass>) -> Response<Body> {
     let body = json!({
         "status": if edge.is_draining() { "draining" } else { "ok" },
         "version": edge.version,
@@ -257,10 +254,7 @@ async fn health(
     shared_with(&pass, reply::json(StatusCode::OK, &body))
 }
 
-async fn info(
-    State(edge): State<Arc<Edge>>,
-    Extension(pass): Extension<Pass>,
-) -> Response<Body> {
+async fn info(State(edge): State<Arc<Edge>>, Extension(pass): Extension<Pass>) -> Response<Body> {
     let body = json!({
         "name": "tabwire",
         "version": edge.version,

@@ -116,7 +116,7 @@ impl Hub {
                             return Ok(attachment);
                         }
                         // Somebody was quicker: look at the same place again.
-                        Err(back) => (introduction, outbox) = back,
+                        Err(back) => (introduction, outbox) = *back,
                     }
                 }
             }
@@ -136,6 +136,11 @@ impl Hub {
     /// Watches what sessions offer: the number grows when tools change or sessions come and go.
     pub fn offers(&self) -> watch::Receiver<u64> {
         self.services.offers.subscribe()
+    }
+
+    /// Says that what can be called is another, though no session has changed.
+    pub fn announce_offers(&self) {
+        self.services.offers_changed();
     }
 
     /// Watches what happens in all sessions from now on.

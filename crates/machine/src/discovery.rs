@@ -109,7 +109,8 @@ fn own_user() -> io::Result<u32> {
         // Not Linux: a file that we make belongs to us.
         Err(_) => {
             let path = std::env::temp_dir().join(format!("tabwire-{}", model::id::random_text(16)));
-            let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+            let file =
+                fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
             let found = file.metadata().map(|found| found.uid());
             let _ = fs::remove_file(&path);
             found
@@ -121,7 +122,8 @@ fn own_user() -> io::Result<u32> {
 fn clear_stale(folder: &Path, us: u32) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
-        let pid = name.to_str().and_then(|name| name.strip_prefix("server-")?.strip_suffix(".json"));
+        let pid =
+            name.to_str().and_then(|name| name.strip_prefix("server-")?.strip_suffix(".json"));
         let Some(pid) = pid.and_then(|pid| pid.parse::<u32>().ok()) else { continue };
         let ours = entry.metadata().is_ok_and(|found| found.is_file() && found.uid() == us);
         if ours && !is_running(pid) {
@@ -197,7 +199,8 @@ mod tests {
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
         let file = root.join("file");
         fs::write(&file, "").unwrap();
-        for (path, word) in [(&link, "link"), (&open, "others may write"), (&file, "not a folder")] {
+        for (path, word) in [(&link, "link"), (&open, "others may write"), (&file, "not a folder")]
+        {
             let error = DiscoveryFile::write(path, 1).unwrap_err().to_string();
             assert!(error.contains(word), "{error}");
         }

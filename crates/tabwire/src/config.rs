@@ -43,6 +43,9 @@ pub struct Own {
     /// File with the tokens that clients must show, one per line, private to its owner.
     #[schemars(with = "Option<String>")]
     pub token_file: Option<PathBuf>,
+    /// Folder with manifests of apps, read again when one changes.
+    #[schemars(with = "String")]
+    pub apps: PathBuf,
     /// Folder for the file by which other tools find the hub; empty means none.
     #[schemars(with = "String")]
     pub discovery: PathBuf,
@@ -55,6 +58,7 @@ impl Default for Own {
         Self {
             data: default_data(),
             token_file: None,
+            apps: default_apps(),
             discovery: PathBuf::from("/tmp/browser-mcp"),
             log_level: "info".to_owned(),
         }
@@ -209,6 +213,11 @@ fn unknown(table: &[Setting], name: &str, what: &str) -> Failure {
 
 fn default_file() -> Option<PathBuf> {
     Some(base("XDG_CONFIG_HOME", ".config")?.join("tabwire/config.toml"))
+}
+
+fn default_apps() -> PathBuf {
+    let base = base("XDG_CONFIG_HOME", ".config").unwrap_or_else(|| PathBuf::from("."));
+    base.join("tabwire/apps")
 }
 
 fn default_data() -> PathBuf {

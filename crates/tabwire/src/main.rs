@@ -2,11 +2,13 @@
 //!
 //! - [`cli`]: the command line; [`config`]: settings from flags, environment and file;
 //! - [`command`]: one file per command; [`api`]: the admin API from the outside;
-//! - [`wiring`]: MCP on top of the hub; [`failure`]: errors with the exit code that fits.
+//! - [`wiring`]: MCP on top of the hub; [`apps`]: manifests, read again when they change;
+//! - [`failure`]: errors with the exit code that fits.
 //!
 //! It wires the rooms together and holds no logic of its own.
 
 mod api;
+mod apps;
 mod cli;
 mod command;
 mod config;

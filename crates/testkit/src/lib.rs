@@ -8,6 +8,7 @@
 //! - [`browser`]: a peer that speaks `tabwire.v1` and is driven by hand, with its numbered log in
 //!   [`log`]; [`app`]: one that answers by a script;
 //! - [`mcp`]: AI clients in both eras, over HTTP and through a relay;
+//! - [`seeds`]: the clients of other projects;
 //! - [`cutter`]: a proxy that cuts, delays, splits and freezes.
 //!
 //! The protocol is spoken as plain JSON and not through `dialect`, so that the tests do not share
@@ -29,6 +30,7 @@ pub mod mcp;
 pub mod metrics;
 pub mod place;
 pub mod rng;
+pub mod seeds;
 pub mod socket;
 pub mod wait;
 

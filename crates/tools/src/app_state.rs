@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool { name: "app_state", define, aliases: &[], run };
+pub const TOOL: CoreTool = CoreTool { name: "app_state", define, aliases: &[], actions: &[], run };
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -29,16 +29,14 @@ fn define() -> Definition {
     Definition {
         name: TOOL.name.to_owned(),
         title: "App state".to_owned(),
-        description: "State of a connected app, from the cache that the app keeps fresh. \
-            The answer tells source, age and version."
-            .to_owned(),
+        description: "State of a connected app, from a cache that the app keeps fresh.".to_owned(),
         input_schema: json!({
             "type": "object",
             "properties": {
-                "session": {"type": "string", "description": "name or id"},
-                "path": {"type": "string", "description": "JSON pointer, e.g. /model/color"},
+                "session": {"type": "string"},
+                "path": {"type": "string", "description": "JSON pointer"},
                 "maxAgeMs": {"type": "integer", "minimum": 0, "description": "ask the app if older"},
-                "forceRefresh": {"type": "boolean", "description": "ask the app"},
+                "forceRefresh": {"type": "boolean"},
                 "timeoutMs": {"type": "integer", "minimum": 1},
             },
             "additionalProperties": false,
@@ -106,6 +104,7 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         Ok(Output {
             text: format!("{}\n({note})", answer.value.as_str()),
             structured,
+            images: Vec::new(),
             source: Some(source),
         })
     })

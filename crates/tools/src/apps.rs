@@ -13,22 +13,23 @@ use serde_json::{Map, Value, json};
 use crate::{
     TOOLS, Toolbox,
     definition::{Annotations, Client, Definition, Output, Source},
+    originals,
 };
 
 type Offer = (Arc<Session>, ToolSpec);
 
-/// Lists the tools of all apps, by name.
-pub fn list(hub: &Hub) -> Vec<Definition> {
-    let mut listed: Vec<_> = by_name(hub)
-        .into_iter()
-        .flat_map(|(name, offers)| match is_shared(&name, &offers) {
+/// Lists the tools of all apps, by name, with those of manifests.
+pub fn list(toolbox: &Toolbox) -> Vec<Definition> {
+    let declared = by_name(&toolbox.hub).into_iter().flat_map(|(name, offers)| {
+        match is_shared(toolbox, &name, &offers) {
             true => vec![define(name, &offers[0].1)],
             false => offers
                 .iter()
                 .map(|(session, spec)| define(format!("{}.{name}", session.name), spec))
                 .collect(),
-        })
-        .collect();
+        }
+    });
+    let mut listed: Vec<_> = declared.chain(toolbox.manifests.list()).collect();
     listed.sort_by(|one, other| one.name.cmp(&other.name));
     listed
 }
@@ -57,7 +58,7 @@ pub async fn call(
         Value::Object(fields) => fields,
         _ => return Err(Fault::new(Code::InvalidArgument, "the arguments must be an object")),
     };
-    let (session, spec) = find(&toolbox.hub, client, name, take_session(&mut fields)?)?;
+    let (session, spec) = find(toolbox, client, name, take_session(&mut fields)?)?;
     let args = Value::Object(fields);
     toolbox.checker(&spec.input_schema)?.check(&args)?;
     let request = CallRequest {
@@ -84,7 +85,7 @@ pub(crate) fn output(session: &Session, result: &Json) -> Output {
         value => value.to_string(),
     };
     let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
-    Output { text, structured: value, source: Some(source) }
+    Output { text, structured: value, images: Vec::new(), source: Some(source) }
 }
 
 /// Takes the reserved argument out: it picks the session and is not the app's.
@@ -98,11 +99,12 @@ pub(crate) fn take_session(fields: &mut Map<String, Value>) -> Result<Option<Str
 
 /// Finds the session and the tool that a name means.
 fn find(
-    hub: &Hub,
+    toolbox: &Toolbox,
     client: &Client,
     name: &str,
     named: Option<String>,
 ) -> Result<(Arc<Session>, ToolSpec), Fault> {
+    let hub = &toolbox.hub;
     // A full name says which session: their names have no dots.
     if let Some((session, tool)) = name.split_once('.')
         && let Ok(session) = hub.find(session)
@@ -112,7 +114,7 @@ fn find(
     }
     let route = Route { session: named, binding: client.binding.clone() };
     let can = |session: &Session| session.app_tool(name).is_some();
-    let session = hub.route(&route, name, can).map_err(|fault| with_names(hub, name, fault))?;
+    let session = hub.route(&route, name, can).map_err(|fault| with_names(toolbox, name, fault))?;
     let spec = session.app_tool(name).ok_or_else(|| {
         let message = format!("{} has no tool {:?}", session.name, shorten(name, 80));
         let tools = session.app_tools();
@@ -123,12 +125,12 @@ fn find(
 }
 
 /// Adds to an unknown name what there is.
-fn with_names(hub: &Hub, name: &str, fault: Fault) -> Fault {
+fn with_names(toolbox: &Toolbox, name: &str, fault: Fault) -> Fault {
     if fault.code != Code::UnknownTool {
         return fault;
     }
     let own = TOOLS.iter().map(|tool| tool.name.to_owned());
-    let names: Vec<String> = own.chain(list(hub).into_iter().map(|tool| tool.name)).collect();
+    let names: Vec<String> = own.chain(list(toolbox).into_iter().map(|tool| tool.name)).collect();
     let nearest = names.iter().max_by(|one, other| {
         strsim::jaro_winkler(one, name).total_cmp(&strsim::jaro_winkler(other, name))
     });
@@ -149,10 +151,16 @@ fn by_name(hub: &Hub) -> BTreeMap<String, Vec<Offer>> {
 }
 
 /// One entry for all: nobody's schema differs, and the name is not ours.
-fn is_shared(name: &str, offers: &[Offer]) -> bool {
+fn is_shared(toolbox: &Toolbox, name: &str, offers: &[Offer]) -> bool {
     let first = &offers[0].1.input_schema;
-    !TOOLS.iter().any(|tool| tool.name == name)
-        && offers.iter().all(|(_, spec)| spec.input_schema == *first)
+    !is_ours(toolbox, name) && offers.iter().all(|(_, spec)| spec.input_schema == *first)
+}
+
+/// Names of ours, listed or only accepted: an app's tool of that name has its session in front.
+fn is_ours(toolbox: &Toolbox, name: &str) -> bool {
+    TOOLS.iter().any(|tool| tool.name == name)
+        || originals::find(name).is_some()
+        || toolbox.manifests.has(name)
 }
 
 fn define(name: String, spec: &ToolSpec) -> Definition {

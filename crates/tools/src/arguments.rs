@@ -32,6 +32,11 @@ impl Checker {
         Ok(Self { schema, validator })
     }
 
+    /// Returns whether the schema lists an argument.
+    pub fn has(&self, name: &str) -> bool {
+        self.schema["properties"].get(name).is_some()
+    }
+
     /// Checks arguments.
     pub fn check(&self, args: &Value) -> Result<(), Fault> {
         let problems: Vec<_> = self
@@ -68,19 +73,14 @@ impl Checker {
     fn unknown(&self, unexpected: &[String]) -> String {
         let known: Vec<&str> = self.schema["properties"]
             .as_object()
-            .map(|properties| properties.keys().take(NAMES).map(String::as_str).collect())
+            .map(|properties| properties.keys().map(String::as_str).collect())
             .unwrap_or_default();
         let name = unexpected.first().map(String::as_str).unwrap_or_default();
-        let nearest = known.iter().max_by(|one, other| {
-            strsim::jaro_winkler(one, name).total_cmp(&strsim::jaro_winkler(other, name))
-        });
-        let hint = match nearest {
-            Some(near) if strsim::jaro_winkler(near, name) > 0.75 => {
-                format!("; did you mean `{near}`?")
-            }
-            _ => String::new(),
+        let hint = match nearest(name, known.iter().copied()) {
+            Some(near) => format!("; did you mean `{near}`?"),
+            None => String::new(),
         };
-        let known: Vec<_> = known.iter().map(|name| format!("`{name}`")).collect();
+        let known: Vec<_> = known.iter().take(NAMES).map(|name| format!("`{name}`")).collect();
         let list = match known.is_empty() {
             true => "it takes none".to_owned(),
             false => format!("it takes {}", known.join(", ")),
@@ -91,6 +91,13 @@ impl Checker {
     fn description(&self, name: &str) -> Option<&str> {
         self.schema["properties"][name]["description"].as_str()
     }
+}
+
+/// Returns the known name that was probably meant.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let rated = known.into_iter().map(|known| (strsim::jaro_winkler(known, name), known));
+    let best = rated.max_by(|(one, _), (other, _)| one.total_cmp(other));
+    best.filter(|(rate, _)| *rate > 0.75).map(|(_, known)| known)
 }
 
 fn place(error: &ValidationError<'_>) -> String {

@@ -9,7 +9,8 @@ use crate::{
 };
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool { name: "browser_instance", define, aliases: &[], run };
+pub const TOOL: CoreTool =
+    CoreTool { name: "browser_instance", define, aliases: &[], actions: &[], run };
 
 fn define() -> Definition {
     Definition {
@@ -48,7 +49,8 @@ fn run<'a>(toolbox: &'a Toolbox, _: &'a Client, _: Value) -> Work<'a> {
             false => sessions.iter().map(line).collect::<Vec<_>>().join("\n"),
         };
         let list: Vec<_> = sessions.iter().map(show).collect();
-        Ok(Output { text, structured: json!({ "sessions": list }), source: None })
+        let structured = json!({ "sessions": list });
+        Ok(Output { text, structured, images: Vec::new(), source: None })
     })
 }
 

@@ -7,7 +7,7 @@ use model::{CallProgress, Fault};
 use serde_json::Value;
 use tokio::sync::mpsc;
 
-use crate::Toolbox;
+use crate::{Toolbox, action::Action};
 
 /// What a client reads about a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,8 +58,19 @@ pub struct Output {
     pub text: String,
     /// For a program.
     pub structured: Value,
+    /// For eyes; neither the text nor the structure repeats their bytes.
+    pub images: Vec<Image>,
     /// Whose words these are, where they come from a page: its session and origin.
     pub source: Option<Source>,
+}
+
+/// A picture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// Such as `image/png`.
+    pub mime_type: String,
+    /// Its bytes in base64, without a prefix.
+    pub data: String,
 }
 
 /// Where a text that we did not write comes from. It is untrusted.
@@ -82,6 +93,8 @@ pub struct CoreTool {
     pub define: fn() -> Definition,
     /// Other names of arguments that are accepted and never listed: `(alias, name)`.
     pub aliases: &'static [(&'static str, &'static str)],
+    /// What `action` can be, where each is a command of browsers; the arguments fit one of them.
+    pub actions: &'static [Action],
     /// Does it, with arguments that fit the schema.
     pub run: for<'a> fn(&'a Toolbox, &'a Client, Value) -> Work<'a>,
 }

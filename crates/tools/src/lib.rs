@@ -3,25 +3,62 @@
 //! In reading order:
 //! - [`definition`]: what a tool is, and what it gives back;
 //! - [`toolbox`]: the list, and the one way in for a call;
-//! - one file per tool: [`app_state`], [`browser_instance`], [`page_tools`], [`sleep`], [`wait_for`];
+//! - one file per tool: [`app_state`], [`browser_instance`], [`page_tools`], [`sleep`],
+//!   [`wait_for`];
+//! - those whose `action` picks a command of the browser: [`browser_content`], [`browser_debug`],
+//!   [`browser_emulate`], [`browser_execute`], [`browser_interact`], [`browser_navigate`],
+//!   [`browser_network`], [`browser_tab`];
+//! - what those share: [`action`], their tables and checks; [`commands`], running one;
+//! - [`answer`]: what a browser answered, made readable; [`address`]: where it may be sent;
+//! - [`discovery`]: the tools that pages declare, and asking for them;
+//! - [`originals`]: names of other servers for the same things;
 //! - [`apps`]: the tools that connected apps declare, by their own names;
+//! - [`manifest`]: tools of apps that cannot be changed, from TOML files;
 //! - [`arguments`]: checking arguments before anything is sent.
 //!
 //! It knows neither MCP nor a wire format. To add a tool, write its file and enter it in [`TOOLS`].
 
+pub mod action;
+pub mod address;
+pub mod answer;
 pub mod app_state;
 pub mod apps;
 pub mod arguments;
+pub mod browser_content;
+pub mod browser_debug;
+pub mod browser_emulate;
+pub mod browser_execute;
 pub mod browser_instance;
+pub mod browser_interact;
+pub mod browser_navigate;
+pub mod browser_network;
+pub mod browser_tab;
+pub mod commands;
 pub mod definition;
+pub mod discovery;
+pub mod manifest;
+pub mod originals;
 pub mod page_tools;
 pub mod sleep;
 pub mod toolbox;
 pub mod wait_for;
 
-pub use definition::{Annotations, Client, CoreTool, Definition, Output};
+pub use definition::{Annotations, Client, CoreTool, Definition, Image, Output};
 pub use toolbox::Toolbox;
 
 /// Every tool of our own, by name.
-pub const TOOLS: &[CoreTool] =
-    &[app_state::TOOL, browser_instance::TOOL, page_tools::TOOL, sleep::TOOL, wait_for::TOOL];
+pub const TOOLS: &[CoreTool] = &[
+    app_state::TOOL,
+    browser_content::TOOL,
+    browser_debug::TOOL,
+    browser_emulate::TOOL,
+    browser_execute::TOOL,
+    browser_instance::TOOL,
+    browser_interact::TOOL,
+    browser_navigate::TOOL,
+    browser_network::TOOL,
+    browser_tab::TOOL,
+    page_tools::TOOL,
+    sleep::TOOL,
+    wait_for::TOOL,
+];

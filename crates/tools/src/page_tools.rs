@@ -1,25 +1,26 @@
 //! Tool `page_tools`: the tools that pages declare, behind one name of ours.
 //!
 //! Whatever a page declares never reaches our own list: it is listed, found and called through
-//! here, labelled with where it comes from.
+//! here, labelled with where it comes from. How it is known is a matter of [`discovery`].
 
 use std::sync::Arc;
 
 use hub::{CallRequest, Route, Session};
-use model::{Code, Effect, Fault, Json, Kind, Reply, TabId, Target, ToolSpec, json::shorten};
+use model::{Code, Effect, Fault, Json, TabId, Target, json::shorten};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Toolbox, apps,
+    Toolbox, apps, commands,
     definition::{Annotations, Client, CoreTool, Definition, Output, Work, decode},
+    discovery::{self, Found, Heard},
 };
 
 /// Tools that one answer lists.
 const LISTED: usize = 50;
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool { name: "page_tools", define, aliases: &[], run };
+pub const TOOL: CoreTool = CoreTool { name: "page_tools", define, aliases: &[], actions: &[], run };
 
 #[derive(Deserialize, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]
@@ -40,20 +41,11 @@ struct Args {
     args: Value,
 }
 
-/// A tool with the page that declares it.
-struct Found {
-    session: Arc<Session>,
-    tab: TabId,
-    url: String,
-    spec: ToolSpec,
-}
-
 fn define() -> Definition {
     Definition {
         name: TOOL.name.to_owned(),
         title: "Tools of pages".to_owned(),
-        description: "Tools that open web pages declare (untrusted): list them, find by words, \
-            call one."
+        description: "Tools that open pages declare (untrusted): list, find by `query`, call."
             .to_owned(),
         input_schema: json!({
             "type": "object",
@@ -61,9 +53,9 @@ fn define() -> Definition {
                 "action": {"enum": ["list", "find", "call"]},
                 "session": {"type": "string"},
                 "tab": {"type": "integer"},
-                "query": {"type": "string", "description": "find: words in name or description"},
-                "tool": {"type": "string", "description": "call: its name"},
-                "args": {"type": "object", "description": "call: as its schema says"},
+                "query": {"type": "string"},
+                "tool": {"type": "string"},
+                "args": {"type": "object"},
             },
             "required": ["action"],
             "additionalProperties": false,
@@ -76,52 +68,32 @@ fn define() -> Definition {
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
         let args: Args = decode(args)?;
-        match args.action {
-            Action::List => Ok(show(gather(toolbox, &args)?)),
-            Action::Find => {
-                let query = args.query.as_deref().ok_or_else(|| missing("query", "find"))?;
-                let words: Vec<_> = query.split_whitespace().map(str::to_lowercase).collect();
-                let mut found = gather(toolbox, &args)?;
-                found.retain(|found| {
-                    let text = format!("{} {}", found.spec.name, found.spec.description);
-                    let text = text.to_lowercase();
-                    words.iter().all(|word| text.contains(word))
-                });
-                Ok(show(found))
+        let sessions = match &args.session {
+            Some(session) => vec![toolbox.hub.find(session)?],
+            None => toolbox.hub.sessions(),
+        };
+        let words = match (args.action, args.query.as_deref()) {
+            (Action::Call, _) => return call(toolbox, client, &sessions, args).await,
+            (Action::List, _) => Vec::new(),
+            (Action::Find, Some(query)) => {
+                query.split_whitespace().map(str::to_lowercase).collect()
             }
-            Action::Call => call(toolbox, client, args).await,
-        }
+            (Action::Find, None) => return Err(missing("query", "find")),
+        };
+        let tab = args.tab.map(TabId);
+        let heard = discovery::ask(toolbox, client, &sessions, tab).await;
+        let mut found = discovery::tools(&sessions, tab, &heard);
+        found.retain(|found| {
+            let text = format!("{} {}", found.spec.name, found.spec.description).to_lowercase();
+            words.iter().all(|word| text.contains(word))
+        });
+        Ok(show(&found, &heard))
     })
 }
 
-/// All page tools of the named session and tab, or of all.
-fn gather(toolbox: &Toolbox, args: &Args) -> Result<Vec<Found>, Fault> {
-    let sessions = match &args.session {
-        Some(session) => vec![toolbox.hub.find(session)?],
-        None => toolbox.hub.sessions(),
-    };
-    let mut found = Vec::new();
-    for session in sessions {
-        for tab in session.info().tabs {
-            if args.tab.is_some_and(|wanted| wanted != tab.id.0) {
-                continue;
-            }
-            let url = shorten(&tab.url, 200);
-            found.extend(session.page_tools(tab.id).into_iter().map(|spec| Found {
-                session: session.clone(),
-                tab: tab.id,
-                url: url.clone(),
-                spec,
-            }));
-        }
-    }
-    Ok(found)
-}
-
-fn show(found: Vec<Found>) -> Output {
-    let total = found.len();
-    let shown: Vec<_> = found.iter().take(LISTED).collect();
-    let line = |found: &&Found| {
+fn show(found: &[Found], heard: &Heard) -> Output {
+    let shown = &found[..found.len().min(LISTED)];
+    let line = |found: &Found| {
         let Found { session, tab, url, spec } = found;
         format!(
             "- {} [session={} tab={tab}] {}\n  from {url}, args {}",
@@ -132,13 +104,19 @@ fn show(found: Vec<Found>) -> Output {
         )
     };
     let mut lines: Vec<_> = shown.iter().map(line).collect();
-    if total > LISTED {
-        lines.push(format!("… and {} more; use find", total - LISTED));
+    if found.is_empty() {
+        lines.push("no open page declares a tool that fits".to_owned());
     }
-    let text = match lines.is_empty() {
-        true => "no open page declares a tool that fits".to_owned(),
-        false => lines.join("\n"),
-    };
+    if found.len() > LISTED {
+        lines.push(format!("… and {} more; use find", found.len() - LISTED));
+    }
+    for (session, tab, fault) in &heard.silent {
+        lines
+            .push(format!("(tab {tab} of {} could not be asked: {})", session.name, fault.message));
+    }
+    if heard.unasked > 0 {
+        lines.push(format!("({} more tabs were not asked; name one as `tab`)", heard.unasked));
+    }
     let list: Vec<_> = shown
         .iter()
         .map(|found| {
@@ -152,21 +130,35 @@ fn show(found: Vec<Found>) -> Output {
             })
         })
         .collect();
-    Output { text, structured: json!({"tools": list, "total": total}), source: None }
+    let mut structured = json!({"tools": list, "total": found.len()});
+    if !heard.silent.is_empty() {
+        let silent = heard.silent.iter().map(|(session, tab, fault)| {
+            json!({"session": &*session.name, "tab": tab.0, "error": fault.message})
+        });
+        structured["silent"] = silent.collect();
+    }
+    Output { text: lines.join("\n"), structured, images: Vec::new(), source: None }
 }
 
-async fn call(toolbox: &Toolbox, client: &Client, args: Args) -> Result<Output, Fault> {
+async fn call(
+    toolbox: &Toolbox,
+    client: &Client,
+    sessions: &[Arc<Session>],
+    args: Args,
+) -> Result<Output, Fault> {
     let name = args.tool.ok_or_else(|| missing("tool", "call"))?;
+    let found = find(toolbox, client, sessions, &name).await;
     let route = Route { session: args.session, binding: client.binding.clone() };
     let session =
         toolbox.hub.route(&route, &format!("a page with the tool {name}"), |session| {
-            session.kind == Kind::Browser && declares(session, &name)
+            found.iter().any(|found| found.session.id == session.id)
         })?;
-    let tab = match (args.tab, only_tab(&session, &name)) {
-        (None, Some(only)) => only,
+    let here: Vec<_> = found.into_iter().filter(|found| found.session.id == session.id).collect();
+    let tab = match (args.tab, here.as_slice()) {
+        (None, [only]) => only.tab,
         (named, _) => session.choose_tab(&client.caller.client, named.map(TabId))?,
     };
-    let spec = session.page_tools(tab).into_iter().find(|spec| spec.name == name);
+    let spec = here.into_iter().find(|found| found.tab == tab).map(|found| found.spec);
     let spec = spec.ok_or_else(|| {
         let message = format!("the page in tab {tab} declares no tool {:?}", shorten(&name, 80));
         Fault::new(Code::UnknownTool, message).hint("list shows what there is")
@@ -181,27 +173,25 @@ async fn call(toolbox: &Toolbox, client: &Client, args: Args) -> Result<Output, 
         timeout: client.timeout,
         progress: client.progress.clone(),
     };
-    match toolbox.hub.call(&session, request).await? {
-        Reply::Result(result) => Ok(apps::output(&session, &result)),
-        Reply::State(_) | Reply::Tools(_) => {
-            Err(Fault::new(Code::MalformedReply, "the page answered another question"))
-        }
+    let reply = toolbox.hub.call(&session, request).await?;
+    Ok(apps::output(&session, &commands::result(reply)?))
+}
+
+/// Finds the pages that declare a tool; only one that nobody has told of is asked for.
+async fn find(
+    toolbox: &Toolbox,
+    client: &Client,
+    sessions: &[Arc<Session>],
+    name: &str,
+) -> Vec<Found> {
+    let mut found = discovery::tools(sessions, None, &Heard::default());
+    found.retain(|found| found.spec.name == name);
+    if found.is_empty() {
+        let heard = discovery::ask(toolbox, client, sessions, None).await;
+        found = discovery::tools(sessions, None, &heard);
+        found.retain(|found| found.spec.name == name);
     }
-}
-
-fn declares(session: &Session, name: &str) -> bool {
-    tabs_with(session, name).next().is_some()
-}
-
-fn only_tab(session: &Session, name: &str) -> Option<TabId> {
-    let mut tabs = tabs_with(session, name);
-    let first = tabs.next();
-    if tabs.next().is_some() { None } else { first }
-}
-
-fn tabs_with<'a>(session: &'a Session, name: &'a str) -> impl Iterator<Item = TabId> + 'a {
-    let tabs = session.info().tabs.into_iter().map(|tab| tab.id);
-    tabs.filter(move |tab| session.page_tools(*tab).iter().any(|spec| spec.name == name))
+    found
 }
 
 fn missing(argument: &str, action: &str) -> Fault {

@@ -15,7 +15,7 @@ const LONGEST_MS: u64 = 60_000;
 
 /// The tool.
 pub const TOOL: CoreTool =
-    CoreTool { name: "sleep", define, aliases: &[("duration", "durationMs")], run };
+    CoreTool { name: "sleep", define, aliases: &[("duration", "durationMs")], actions: &[], run };
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,7 +27,7 @@ fn define() -> Definition {
     Definition {
         name: TOOL.name.to_owned(),
         title: "Sleep".to_owned(),
-        description: "Waits. Prefer wait_for, which returns when something happens.".to_owned(),
+        description: "Waits. Prefer wait_for.".to_owned(),
         input_schema: json!({
             "type": "object",
             "properties": {"durationMs": {"type": "integer", "minimum": 0, "maximum": LONGEST_MS}},
@@ -48,6 +48,11 @@ fn run<'a>(_: &'a Toolbox, _: &'a Client, args: Value) -> Work<'a> {
         let args: Args = decode(args)?;
         tokio::time::sleep(Duration::from_millis(args.duration_ms)).await;
         let structured = json!({"sleptMs": args.duration_ms});
-        Ok(Output { text: format!("slept {} ms", args.duration_ms), structured, source: None })
+        Ok(Output {
+            text: format!("slept {} ms", args.duration_ms),
+            structured,
+            images: Vec::new(),
+            source: None,
+        })
     })
 }

@@ -1,21 +1,28 @@
 //! All tools together: the list that a client reads, and the one way in for a call.
 //!
-//! The list is deterministic: our own tools by name, then the apps' by name. It is the same for
-//! every connection and changes only when sessions do.
+//! The list is deterministic: our own tools by name, then the apps' by name, whether they declare
+//! them or a manifest does. It is the same for every connection and changes only when sessions or
+//! manifests do.
 
 use std::{collections::HashMap, sync::Arc};
 
 use hub::Hub;
 use model::{Code, Fault, Json};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use serde_json::Value;
 use tokio::sync::watch;
 
 use crate::{
-    TOOLS, apps,
+    TOOLS, action, address, apps,
     arguments::Checker,
     definition::{Client, CoreTool, Definition, Output},
+    manifest::{self, Apps, Manifest, ManifestError},
+    originals,
 };
+
+/// Other names of arguments that many tools have: `(alias, name)`. Accepted, never listed.
+const ALIASES: &[(&str, &str)] =
+    &[("instanceId", "session"), ("tabId", "tab"), ("timeout", "timeoutMs")];
 
 /// Schemas that are kept ready; beyond that the memory starts anew.
 const READY: usize = 1024;
@@ -29,6 +36,11 @@ pub struct Toolbox {
     own: Arc<Vec<Own>>,
     // A blocking mutex: held for one map operation, never across an await.
     checkers: Arc<Mutex<HashMap<String, Arc<Checker>>>>,
+    /// The manifests in force.
+    pub(crate) manifests: Apps,
+    /// The hub's own hosts with their ports. A blocking lock: held for one look, never across
+    /// an await.
+    own_hosts: Arc<RwLock<Vec<String>>>,
 }
 
 /// A tool of our own with everything that does not change.
@@ -45,23 +57,43 @@ impl Toolbox {
             .iter()
             .map(|tool| {
                 let definition = (tool.define)();
-                let checker = Checker::new(definition.input_schema.clone());
-                Own { tool, definition, checker: checker.expect("our own schemas are valid") }
+                let schema = match tool.actions {
+                    [] => definition.input_schema.clone(),
+                    _ => action::with_unlisted(definition.input_schema.clone()),
+                };
+                let checker = Checker::new(schema).expect("our own schemas are valid");
+                Own { tool, definition, checker }
             })
             .collect();
-        Self { hub, own: Arc::new(own), checkers: Arc::default() }
+        Self {
+            hub,
+            own: Arc::new(own),
+            checkers: Arc::default(),
+            manifests: Apps::default(),
+            own_hosts: Arc::default(),
+        }
     }
 
     /// Returns every tool that can be called now.
     pub fn list(&self) -> Vec<Definition> {
         let own = self.own.iter().map(|own| own.definition.clone());
-        own.chain(apps::list(&self.hub)).collect()
+        own.chain(apps::list(self)).collect()
+    }
+
+    /// Puts manifests in force and all others out of it; returns what is wrong with them together.
+    pub fn set_manifests(&self, manifests: Vec<Manifest>) -> Vec<ManifestError> {
+        let complaints = self.manifests.set(manifests);
+        self.hub.announce_offers();
+        complaints
     }
 
     /// Returns what a client reads about one tool.
     pub fn definition(&self, name: &str) -> Option<Definition> {
-        let own = self.own.iter().find(|own| own.tool.name == name);
-        own.map(|own| own.definition.clone()).or_else(|| apps::definition(&self.hub, name))
+        match self.own(name) {
+            Some(own) => Some(own.definition.clone()),
+            None if originals::find(name).is_some() => None,
+            None => self.manifests.definition(name).or_else(|| apps::definition(&self.hub, name)),
+        }
     }
 
     /// Watches the list: the number grows when it may have changed.
@@ -69,18 +101,58 @@ impl Toolbox {
         self.hub.offers()
     }
 
+    /// Says under which hosts (`127.0.0.1:8765`) the hub is reached: no browser is sent there to
+    /// what is for clients and operators.
+    pub fn set_own_hosts(&self, hosts: Vec<String>) {
+        *self.own_hosts.write() = hosts;
+    }
+
+    /// Returns whether a name is a tool of our own, listed or only accepted.
+    pub fn is_own(&self, name: &str) -> bool {
+        self.own(name).is_some() || originals::find(name).is_some()
+    }
+
     /// Calls a tool: checks the arguments, then does it. Dropping the future cancels the call.
     pub async fn call(&self, client: &Client, name: &str, args: Value) -> Result<Output, Fault> {
-        let args = match args {
+        let mut args = match args {
             Value::Null => Value::Object(Default::default()),
             args => args,
         };
-        let Some(own) = self.own.iter().find(|own| own.tool.name == name) else {
+        let own = match (self.own(name), originals::find(name)) {
+            (Some(own), _) => Some(own),
+            (None, Some((tool, action))) => {
+                originals::translate(name, action, &mut args)?;
+                self.own(tool.name)
+            }
+            (None, None) => None,
+        };
+        let Some(own) = own else {
+            if self.manifests.has(name)
+                && let Some(done) =
+                    manifest::call(&self.manifests, self, client, name, args.clone()).await
+            {
+                return done;
+            }
             return apps::call(self, client, name, args).await;
         };
-        let args = rename(args, own.tool.aliases)?;
+        own.rename(&mut args)?;
+        if !own.tool.actions.is_empty() {
+            action::check(own.tool, &mut args)?;
+        }
         own.checker.check(&args)?;
         (own.tool.run)(self, client, args).await
+    }
+
+    /// Checks an address that a browser is to be sent to, where there is one.
+    pub(crate) fn check_address(&self, url: Option<&Value>) -> Result<(), Fault> {
+        match url.and_then(Value::as_str) {
+            Some(url) => address::check(url, &self.own_hosts.read()),
+            None => Ok(()),
+        }
+    }
+
+    fn own(&self, name: &str) -> Option<&Own> {
+        self.own.iter().find(|own| own.tool.name == name)
     }
 
     /// Returns the schema of a tool that a peer declares, ready to check.
@@ -99,10 +171,14 @@ impl Toolbox {
     }
 }
 
-/// Gives arguments the names they are listed under.
-fn rename(mut args: Value, aliases: &[(&str, &str)]) -> Result<Value, Fault> {
-    if let Some(fields) = args.as_object_mut() {
-        for (alias, name) in aliases {
+impl Own {
+    /// Gives arguments the names they are listed under.
+    fn rename(&self, args: &mut Value) -> Result<(), Fault> {
+        let Some(fields) = args.as_object_mut() else { return Ok(()) };
+        let common = ALIASES
+            .iter()
+            .filter(|(alias, name)| self.checker.has(name) && !self.checker.has(alias));
+        for (alias, name) in self.tool.aliases.iter().chain(common) {
             if let Some(value) = fields.remove(*alias)
                 && fields.insert((*name).to_owned(), value).is_some()
             {
@@ -110,6 +186,6 @@ fn rename(mut args: Value, aliases: &[(&str, &str)]) -> Result<Value, Fault> {
                 return Err(Fault::new(Code::InvalidArgument, message));
             }
         }
+        Ok(())
     }
-    Ok(args)
 }

@@ -20,7 +20,7 @@ const USUAL_MS: u64 = 30_000;
 const LONGEST_MS: u64 = 300_000;
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool { name: "wait_for", define, aliases: &[], run };
+pub const TOOL: CoreTool = CoreTool { name: "wait_for", define, aliases: &[], actions: &[], run };
 
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
@@ -54,19 +54,19 @@ fn define() -> Definition {
         name: TOOL.name.to_owned(),
         title: "Wait for".to_owned(),
         description:
-            "Returns when an app's state at `path` changes or equals a value, when an event \
-            comes, or when a session connects."
+            "Returns when an app's state at `path` changes or `equals` a value, an event comes, \
+            or a session connects."
                 .to_owned(),
         input_schema: json!({
             "type": "object",
             "properties": {
                 "until": {"enum": ["state", "event", "connected"]},
                 "session": {"type": "string"},
-                "path": {"type": "string", "description": "state: JSON pointer"},
-                "equals": {"description": "state: wait for this value instead of any change"},
-                "event": {"type": "string", "description": "event: its name; absent = any"},
+                "path": {"type": "string"},
+                "equals": {},
+                "event": {"type": "string"},
                 "since": {"type": "integer", "minimum": 0,
-                    "description": "state: a version; event: a cursor from the last answer"},
+                    "description": "version or cursor of the last answer"},
                 "timeoutMs": {"type": "integer", "minimum": 1, "maximum": LONGEST_MS},
             },
             "required": ["until"],
@@ -109,7 +109,12 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         waited.unwrap_or_else(|_| {
             let text =
                 format!("nothing happened within {} ms; call again to go on", limit.as_millis());
-            Ok(Output { text, structured: json!({"happened": false}), source: None })
+            Ok(Output {
+                text,
+                structured: json!({"happened": false}),
+                images: Vec::new(),
+                source: None,
+            })
         })
     })
 }
@@ -134,7 +139,7 @@ async fn connected(toolbox: &Toolbox, wanted: Option<String>) -> Result<Output, 
         if let Some(session) = found {
             let structured = json!({"happened": true, "session": &*session.name});
             let text = format!("{} is connected", session.name);
-            return Ok(Output { text, structured, source: None });
+            return Ok(Output { text, structured, images: Vec::new(), source: None });
         }
         if offers.changed().await.is_err() {
             return Err(Fault::new(Code::ShuttingDown, "the hub is shutting down"));
@@ -250,5 +255,5 @@ fn name_of(path: &str) -> &str {
 fn told(session: &Session, text: String, structured: Value) -> Output {
     let source =
         definition::Source { session: session.name.to_string(), origin: session.origin.clone() };
-    Output { text, structured, source: Some(source) }
+    Output { text, structured, images: Vec::new(), source: Some(source) }
 }

@@ -6,10 +6,14 @@
 
 mod script;
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
-use dialect::{DIALECTS, Frame, Start};
-use serde_json::Value;
+use dialect::{DIALECTS, Dialect, Frame, Output, Start};
+use serde_json::{Value, json};
 
 #[test]
 fn every_recorded_conversation_goes_as_recorded() {
@@ -44,25 +48,12 @@ fn files() -> Vec<PathBuf> {
 fn play(path: &PathBuf) -> Result<(), String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let mut script: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let name = path.parent().and_then(|folder| folder.file_name()).unwrap().to_str().unwrap();
-    let info = dialect::find(name).ok_or("no such dialect")?;
-    let instance = script["instance"].as_str().map(|text| text.parse().unwrap());
-    let mut machine = (info.start)(&Start { instance, version: "0.0.0", liveness: info.liveness });
+    let mut machine = start(path, &script);
     let update = std::env::var_os("UPDATE_GOLDEN").is_some();
     let mut differences = Vec::new();
     for (number, step) in script["steps"].as_array_mut().ok_or("no steps")?.iter_mut().enumerate() {
-        let outputs = if let Some(frame) = step.get("from") {
-            let text = frame["text"].as_str().map_or_else(|| frame.to_string(), str::to_owned);
-            machine.receive(Frame::Text(&text))
-        } else if let Some(message) = step.get("to") {
-            machine.send(script::message(message))
-        } else if step.get("wake").is_some() {
-            machine.wake()
-        } else if step.get("open").is_some() {
-            machine.open()
-        } else {
-            return Err(format!("step {number} has none of from, to, wake, open"));
-        };
+        let outputs = take(&mut *machine, step)
+            .ok_or_else(|| format!("step {number} has none of from, to, wake, open"))?;
         let given: Value = outputs.iter().map(script::show).collect::<Vec<_>>().into();
         if update {
             step["gives"] = given;
@@ -80,6 +71,55 @@ fn play(path: &PathBuf) -> Result<(), String> {
     }
 }
 
+fn start(path: &Path, script: &Value) -> Box<dyn Dialect> {
+    let name = path.parent().and_then(|folder| folder.file_name()).unwrap().to_str().unwrap();
+    let info = dialect::find(name).expect("a folder is named like its dialect");
+    let instance = script["instance"].as_str().map(|text| text.parse().unwrap());
+    (info.start)(&Start { instance, version: "0.0.0", liveness: info.liveness })
+}
+
+fn take(machine: &mut dyn Dialect, step: &Value) -> Option<Vec<Output>> {
+    Some(if let Some(frame) = step.get("from") {
+        let text = frame["text"].as_str().map_or_else(|| frame.to_string(), str::to_owned);
+        machine.receive(Frame::Text(&text))
+    } else if let Some(message) = step.get("to") {
+        machine.send(script::message(message))
+    } else if step.get("wake").is_some() {
+        machine.wake()
+    } else if step.get("open").is_some() {
+        machine.open()
+    } else {
+        return None;
+    })
+}
+
+#[test]
+fn an_odd_field_in_a_recorded_frame_costs_nobody_the_connection() {
+    let odd = [json!(null), json!(-7), json!("x"), json!([1]), json!({"a": 1})];
+    for path in files() {
+        let script: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let steps = script["steps"].as_array().unwrap();
+        for (number, step) in steps.iter().enumerate() {
+            let Some(frame) = step["from"].as_object() else { continue };
+            for (field, value) in frame.keys().flat_map(|field| odd.iter().map(move |v| (field, v)))
+            {
+                let mut frame = frame.clone();
+                frame.insert(field.clone(), value.clone());
+                let mut machine = start(&path, &script);
+                for before in &steps[..number] {
+                    take(&mut *machine, before);
+                }
+                let outputs = machine.receive(Frame::Text(&Value::from(frame).to_string()));
+                let closes = |output: &Output| matches!(output, Output::Close(_));
+                assert!(
+                    !outputs.iter().any(closes),
+                    "{path:?} step {number}, {field}: {outputs:?}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn broken_frames_never_end_a_foreign_connection_in_silence() {
     for info in DIALECTS.iter().filter(|info| info.name != "native") {
@@ -90,7 +130,7 @@ fn broken_frames_never_end_a_foreign_connection_in_silence() {
                 (info.start)(&Start { instance, version: "0.0.0", liveness: info.liveness });
             machine.open();
             let outputs = machine.receive(Frame::Text(text));
-            let closes = |output: &dialect::Output| matches!(output, dialect::Output::Close(_));
+            let closes = |output: &Output| matches!(output, Output::Close(_));
             assert!(!outputs.iter().any(closes), "{} {text}: {outputs:?}", info.name);
             let outputs = machine.receive(Frame::Binary(&[1, 2, 3]));
             assert!(!outputs.iter().any(closes), "{} binary: {outputs:?}", info.name);

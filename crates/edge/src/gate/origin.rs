@@ -181,7 +181,12 @@ mod tests {
         for area in [Area::Socket, Area::Control, Area::Open] {
             assert_eq!(judge(area, extension), None, "{area:?}");
         }
-        for other in ["chrome-extension://", "chrome-extension://a.b", "moz-extension://abc", "http://localhost:5173"] {
+        for other in [
+            "chrome-extension://",
+            "chrome-extension://a.b",
+            "moz-extension://abc",
+            "http://localhost:5173",
+        ] {
             assert_eq!(judge(browser, other), None, "{other}");
         }
         assert_eq!(judge(Area::Foreign(Kind::App), "http://localhost:5173"), Some(Grant::Page));

@@ -61,7 +61,7 @@ async fn a_given_up_call_keeps_its_tab_until_the_browser_answers() {
     let _first = table.enter(new_call(1, 7, Effect::Act));
     let _second = table.enter(new_call(2, 7, Effect::Act));
     let withdrawn = table.withdraw(id(1), Ending::TimedOut);
-    let reserved = Some(Some(TabId(7)));
+    let reserved = Some(Lane::Tab(TabId(7)));
     assert_eq!(withdrawn, Some(Withdrawn { cancel: true, reserved }));
     let (stray, next) = table.end(id(1), done());
     assert_eq!((stray, ready_id(&next)), (Err(Stray::Late), Some(2)));

@@ -184,9 +184,9 @@ impl Session {
         introduction: Introduction,
         superseding: Option<u64>,
         outbox: Outbox,
-    ) -> Result<Attachment, (Introduction, Outbox)> {
+    ) -> Result<Attachment, Box<(Introduction, Outbox)>> {
         if self.core.lock().link.as_ref().map(|link| link.number) != superseding {
-            return Err((introduction, outbox));
+            return Err(Box::new((introduction, outbox)));
         }
         if let Some(number) = superseding {
             // A peer that may double would only open a closed socket again.

@@ -3,7 +3,7 @@
 use model::{Code, Fault};
 use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorData, MetaObject, Tool};
 use serde_json::{Value, json};
-use tools::{Definition, Output};
+use tools::{Annotations, Definition, Output};
 
 use crate::backend::Answer;
 
@@ -14,20 +14,36 @@ const META: &str = "tabwire";
 pub fn definition(tool: &Definition) -> Answer<Tool> {
     let mut written = json!({
         "name": tool.name,
-        "title": tool.title,
         "description": tool.description,
         "inputSchema": tool.input_schema,
-        "annotations": {
-            "readOnlyHint": tool.annotations.read_only,
-            "destructiveHint": tool.annotations.destructive,
-            "idempotentHint": tool.annotations.idempotent,
-            "openWorldHint": tool.annotations.open_world,
-        },
     });
+    if !tool.title.is_empty() {
+        written["title"] = json!(tool.title);
+    }
+    if let Some(annotations) = annotations(&tool.annotations) {
+        written["annotations"] = annotations;
+    }
     if let Some(schema) = &tool.output_schema {
         written["outputSchema"] = schema.clone();
     }
     from_json(written)
+}
+
+/// Writes the hints that say more than their absence would: every client pays for each byte.
+fn annotations(hints: &Annotations) -> Option<Value> {
+    let told = [
+        ("readOnlyHint", hints.read_only, false),
+        // Without meaning for what only reads.
+        ("destructiveHint", hints.destructive || hints.read_only, true),
+        ("idempotentHint", hints.idempotent && !hints.read_only, false),
+        ("openWorldHint", hints.open_world, true),
+    ];
+    let said: serde_json::Map<_, _> = told
+        .into_iter()
+        .filter(|(_, value, default)| value != default)
+        .map(|(name, value, _)| (name.to_owned(), json!(value)))
+        .collect();
+    (!said.is_empty()).then_some(Value::Object(said))
 }
 
 /// Writes what a tool gave back. A tool that does not exist is the protocol's error; everything
@@ -50,7 +66,10 @@ pub fn tool(
 }
 
 fn success(output: Output) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(output.text)]);
+    let pictures =
+        output.images.into_iter().map(|image| ContentBlock::image(image.data, image.mime_type));
+    let text = ContentBlock::text(output.text);
+    let mut result = CallToolResult::success([text].into_iter().chain(pictures).collect());
     // Older clients take objects only.
     result.structured_content = Some(match output.structured {
         object @ Value::Object(_) => object,

@@ -11,13 +11,19 @@ use crate::{
 };
 
 pub fn run(options: &Dialects) -> Result<(), Failure> {
-    let body = api::block_on(async { Api::new(&options.target)?.get("/api/dialects").await })?;
+    api::block_on(async {
+        let body = Api::new(&options.target)?.get("/api/dialects").await?;
+        show(&body["dialects"], options.target.json)
+    })
+}
+
+fn show(dialects: &Value, as_json: bool) -> Result<(), Failure> {
     let mut out = std::io::stdout();
-    if options.target.json {
-        writeln!(out, "{}", body["dialects"])?;
+    if as_json {
+        writeln!(out, "{dialects}")?;
         return Ok(());
     }
-    for dialect in body["dialects"].as_array().into_iter().flatten() {
+    for dialect in dialects.as_array().into_iter().flatten() {
         writeln!(
             out,
             "{:<12} {:<12} {} ({})",

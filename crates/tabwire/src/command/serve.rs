@@ -18,6 +18,7 @@ use tracing_subscriber::{EnvFilter, Registry, fmt, layer::SubscriberExt, reload}
 
 use super::version::VERSION;
 use crate::{
+    apps,
     config::{Layers, Settings},
     failure::Failure,
     wiring,
@@ -63,6 +64,8 @@ async fn serve(
     edge.tasks.spawn(wiring::accept_relays(edge.clone(), mcp.clone(), private));
     edge.serve(listeners, wiring::mcp_routes(&edge, mcp));
     wiring::open_compat(&edge);
+    edge.toolbox.set_own_hosts(edge.hosts(edge.port()));
+    edge.tasks.spawn(apps::keep_fresh(edge.clone(), settings.own.apps.clone()));
     let _found = wiring::write_discovery(&settings.own.discovery, edge.port());
     say_listening(&edge)?;
     while let Sign::Reload = ends.next().await {

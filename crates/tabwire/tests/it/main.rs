@@ -10,6 +10,8 @@
 //!   [`mcp_prompts`], [`mcp_waiting`], [`mcp_pages`], [`mcp_progress`],
 //!   [`mcp_cancelling`], [`mcp_crowd`], [`mcp_binding`], [`mcp_lines`], [`mcp_bodies`], [`mcp_greed`],
 //!   [`mcp_gates`], [`mcp_relay`];
+//! - clients of other projects: [`seed_hello3d`], [`seed_hello3d_tools`], [`seed_hello3d_pages`],
+//!   [`seed_hello3d_losses`], [`seed_moonsurf`], [`seed_moonsurf_doors`], [`seed_moonsurf_losses`];
 //! - the house itself: [`rooms`].
 //!
 //! Limits are set short through flags, and conditions are looked at until they hold.
@@ -51,6 +53,13 @@ mod replay;
 mod rooms;
 mod routing;
 mod scene;
+mod seed_hello3d;
+mod seed_hello3d_losses;
+mod seed_hello3d_pages;
+mod seed_hello3d_tools;
+mod seed_moonsurf;
+mod seed_moonsurf_doors;
+mod seed_moonsurf_losses;
 mod serving;
 mod silence;
 mod state;

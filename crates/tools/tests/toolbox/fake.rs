@@ -1,9 +1,11 @@
-//! Apps that are tasks: attached to a real hub, answering every call with what they were asked.
-//! A tool named `never` is never answered.
+//! Apps and browsers that are tasks: attached to a real hub, answering every call with what they
+//! were asked, or with what they were told to answer. A tool named `never` is never answered, and
+//! neither is a page that was not told its tools.
 
 use std::{
+    collections::HashMap,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
@@ -11,8 +13,8 @@ use std::{
 
 use hub::{Attachment, Batch, Caller, Hub, Introduction, Outgoing};
 use model::{
-    Change, ClientId, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level,
-    NumberedChange, Reply, StateBody, StateUpdate, ToBrowser, ToolSpec, Work,
+    Call, Change, ClientId, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level,
+    NumberedChange, Reply, StateBody, StateUpdate, Tab, TabId, ToBrowser, ToolSpec, Work,
 };
 use serde_json::{Value, json};
 use store::MemoryStore;
@@ -37,6 +39,20 @@ pub struct Peer {
 struct Seen {
     calls: AtomicUsize,
     cancelled: Notify,
+    last: Mutex<Option<Call>>,
+    /// What is answered to what; none means nothing at all.
+    answers: Mutex<HashMap<String, Option<Result<Value, Fault>>>>,
+    page_tools: Mutex<HashMap<TabId, Vec<ToolSpec>>>,
+}
+
+/// What a browser says that it can do.
+#[derive(Default, Clone, Copy)]
+pub struct Abilities<'a> {
+    /// None means that it has not said.
+    pub commands: &'a [&'a str],
+    pub capabilities: &'a [&'a str],
+    /// The tabs it tells of, each at an address of its own.
+    pub tabs: &'a [u64],
 }
 
 impl Stage {
@@ -54,14 +70,18 @@ impl Stage {
     }
 
     pub async fn app(&self, name: &str) -> Peer {
-        self.peer(name, Kind::App).await
+        self.peer(name, Kind::App, Abilities::default()).await
     }
 
     pub async fn browser(&self, name: &str) -> Peer {
-        self.peer(name, Kind::Browser).await
+        self.able(name, Abilities::default()).await
     }
 
-    async fn peer(&self, name: &str, kind: Kind) -> Peer {
+    pub async fn able(&self, name: &str, abilities: Abilities<'_>) -> Peer {
+        self.peer(name, Kind::Browser, abilities).await
+    }
+
+    async fn peer(&self, name: &str, kind: Kind, abilities: Abilities<'_>) -> Peer {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let instance = format!("peer-{}", COUNT.fetch_add(1, Ordering::Relaxed));
         let hello = Hello {
@@ -69,12 +89,12 @@ impl Stage {
             kind,
             name: Some(name.to_owned()),
             version: None,
-            capabilities: Vec::new(),
+            capabilities: owned(abilities.capabilities),
             epoch: None,
             position: None,
             resume_token: None,
-            tabs: Vec::new(),
-            habits: Habits::default(),
+            tabs: abilities.tabs.iter().copied().map(tab).collect(),
+            habits: Habits { commands: owned(abilities.commands), ..Habits::default() },
         };
         let (outbox, outgoing) = self.toolbox.hub.outbox();
         let introduction = Introduction { hello, dialect: "native", origin: None, unproven: false };
@@ -93,13 +113,11 @@ async fn answer(attachment: std::sync::Weak<Attachment>, mut outgoing: Outgoing,
         for message in messages {
             match message {
                 ToBrowser::Call(call) => {
-                    let Work::Tool { name, args, .. } = &call.work else { continue };
                     seen.calls.fetch_add(1, Ordering::Relaxed);
-                    if name != "never" {
-                        let result = json!({"did": name, "args": args.to_value().unwrap()});
-                        let outcome = Ok(Reply::Result(Json::of(&result)));
+                    if let Some(outcome) = seen.outcome(&call) {
                         attachment.receive(FromBrowser::Ended { call: call.id, outcome }).unwrap();
                     }
+                    *seen.last.lock().unwrap() = Some(*call);
                 }
                 ToBrowser::Cancel(_) => seen.cancelled.notify_one(),
                 _ => {}
@@ -108,7 +126,55 @@ async fn answer(attachment: std::sync::Weak<Attachment>, mut outgoing: Outgoing,
     }
 }
 
+impl Seen {
+    fn outcome(&self, call: &Call) -> Option<Result<Reply, Fault>> {
+        match &call.work {
+            Work::Tool { name, args, .. } if name != "never" => {
+                let told = self.answers.lock().unwrap().get(name).cloned();
+                let echo = || Some(Ok(json!({"did": name, "args": args.to_value().unwrap()})));
+                let answer = told.unwrap_or_else(echo)?;
+                Some(answer.map(|result| Reply::Result(Json::of(&result))))
+            }
+            Work::DiscoverTools => {
+                let tools = self.page_tools.lock().unwrap().get(&call.tab?).cloned();
+                Some(Ok(Reply::Tools(tools?)))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Peer {
+    /// What a command or tool is answered with from now on.
+    pub fn answers(&self, name: &str, answer: Result<Value, Fault>) {
+        self.seen.answers.lock().unwrap().insert(name.to_owned(), Some(answer));
+    }
+
+    /// Leaves a command or tool without an answer from now on.
+    pub fn answers_never(&self, name: &str) {
+        self.seen.answers.lock().unwrap().insert(name.to_owned(), None);
+    }
+
+    /// What the page in a tab declares when it is asked.
+    pub fn declares(&self, tab: u64, tools: &[ToolSpec]) {
+        self.seen.page_tools.lock().unwrap().insert(TabId(tab), tools.to_vec());
+    }
+
+    /// The name, arguments and tab of the newest call.
+    pub fn last(&self) -> (String, Value, Option<u64>) {
+        let call = self.last_call();
+        match call.work {
+            Work::Tool { name, args, .. } => {
+                (name, args.to_value().unwrap(), call.tab.map(|tab| tab.0))
+            }
+            work => panic!("{work:?}"),
+        }
+    }
+
+    pub fn last_call(&self) -> Call {
+        self.seen.last.lock().unwrap().clone().unwrap()
+    }
+
     pub fn change(&self, change: Change) {
         let change = NumberedChange { sequence: None, change };
         self.attachment.receive(FromBrowser::Changed(change)).unwrap();
@@ -136,6 +202,15 @@ impl Peer {
         let heard = self.seen.cancelled.notified();
         tokio::time::timeout(Duration::from_secs(5), heard).await.unwrap();
     }
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+pub fn tab(id: u64) -> Tab {
+    let url = format!("https://{id}.example/");
+    Tab { id: TabId(id), title: format!("page {id}"), url, active: false }
 }
 
 pub fn client() -> Client {

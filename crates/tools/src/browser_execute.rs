@@ -1,0 +1,38 @@
+//! Tool `browser_execute`: runs JavaScript in a page. It does one thing, so it has no `action`.
+
+use serde_json::{Value, json};
+
+use crate::{
+    Toolbox,
+    action::{self, Action, act},
+    commands::Order,
+    definition::{Client, CoreTool, Definition, Work},
+};
+
+/// The tool.
+pub const TOOL: CoreTool = CoreTool {
+    name: "browser_execute",
+    define,
+    aliases: &[("code", "expression")],
+    actions: ACTIONS,
+    run,
+};
+
+const ACTIONS: &[Action] = &[act("", "browser_evaluate", "expression", "awaitPromise")];
+
+fn define() -> Definition {
+    action::define(
+        &TOOL,
+        "Run JavaScript",
+        "Runs JavaScript in a page.",
+        json!({
+            "expression": {"type": "string"},
+            "awaitPromise": {"type": "boolean"},
+            "timeoutMs": {"type": "integer"},
+        }),
+    )
+}
+
+fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
+    Box::pin(async move { Order::read(toolbox, client, &TOOL, args)?.run().await })
+}

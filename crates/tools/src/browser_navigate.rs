@@ -1,0 +1,97 @@
+//! Tool `browser_navigate`: to where a page goes, and waiting until it is there.
+//!
+//! Without `action` it is `goto`. A browser that can only open tabs opens one for the first
+//! address, and the answer says so.
+
+use std::sync::Arc;
+
+use hub::Session;
+use model::{Code, Fault};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Toolbox,
+    action::{self, Action, act},
+    answer, browser_tab,
+    commands::Order,
+    definition::{Client, CoreTool, Definition, Output, Work},
+};
+
+/// The tool.
+pub const TOOL: CoreTool = CoreTool {
+    name: "browser_navigate",
+    define,
+    aliases: &[("time", "timeMs")],
+    actions: ACTIONS,
+    run,
+};
+
+const GOTO: &str = "browser_navigate";
+
+const ACTIONS: &[Action] = &[
+    act("goto", GOTO, "url", "waitUntil timeoutMs").or_if(opens_only),
+    act("reload", "browser_reload", "", "ignoreCache"),
+    act("back", "browser_go_back", "", ""),
+    act("forward", "browser_go_forward", "", ""),
+    act("wait", "browser_wait_for", "selector|text|expression|timeMs", "timeoutMs"),
+];
+
+fn define() -> Definition {
+    let description = "Loads `url` (goto, the default), or waits for selector, text, expression \
+        (true) or timeMs.";
+    action::define(
+        &TOOL,
+        "Navigate",
+        description,
+        json!({
+            "url": {"type": "string"},
+            "waitUntil": {"enum": ["load", "domcontentloaded", "networkidle"]},
+            "ignoreCache": {"type": "boolean"},
+            "selector": {"type": "string"},
+            "text": {"type": "string"},
+            "expression": {"type": "string"},
+            "timeMs": {"type": "integer"},
+            "timeoutMs": {"type": "integer"},
+        }),
+    )
+}
+
+fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
+    Box::pin(async move {
+        let order = Order::read(toolbox, client, &TOOL, args)?;
+        if order.action.command != GOTO {
+            return order.run().await;
+        }
+        toolbox.check_address(order.args.get("url"))?;
+        let session = order.find_session()?;
+        match session.can(GOTO) {
+            true => order.run_in(&session).await,
+            false => open(order, &session).await,
+        }
+    })
+}
+
+fn opens_only(session: &Session) -> bool {
+    session.can(browser_tab::NEW) && !session.can(GOTO)
+}
+
+/// Goes to an address by opening a tab, where no tab is known that should go there instead.
+async fn open(order: Order<'_>, session: &Arc<Session>) -> Result<Output, Fault> {
+    let known = order.tab.or_else(|| order.choose_tab(session).ok().flatten());
+    if let Some(tab) = known {
+        let message = format!("{} cannot load another address in tab {tab}", session.name);
+        return Err(Fault::new(Code::Unsupported, message)
+            .hint("browser_tab new opens it in a tab of its own"));
+    }
+    let url = order.args.get("url").cloned().unwrap_or_default();
+    let args = Map::from_iter([("url".to_owned(), url)]);
+    let result = order.send(session, None, browser_tab::NEW, &args).await?;
+    let tab = browser_tab::remember(&order, session, &result);
+    let mut output = answer::show(session, order.action, &result);
+    let opened = tab.map_or_else(|| "a new tab".to_owned(), |tab| format!("tab {tab}"));
+    output.text = format!("opened {opened} for it: {}", output.text);
+    if let Some(fields) = output.structured.as_object_mut() {
+        fields.insert("opened".to_owned(), json!(true));
+    }
+    Ok(output)
+}

@@ -1,0 +1,117 @@
+//! Which page a call goes to, and the link that makes a page a client's own.
+
+use model::Code;
+use serde_json::json;
+use tools::{Client, manifest};
+
+use crate::page::{Manner, Page, Stage, client};
+
+fn bound(binding: &str) -> Client {
+    Client { binding: Some(binding.to_owned()), ..client("test") }
+}
+
+#[track_caller]
+fn check_counts(pages: &[&Page], counts: &[usize]) {
+    let found: Vec<_> = pages.iter().map(|page| page.commands().len()).collect();
+    assert_eq!(found, counts);
+}
+
+#[tokio::test]
+async fn without_a_page_the_link_tool_is_the_next_step() {
+    let stage = Stage::start();
+    // Somebody is there, but no page of this app.
+    let _other = stage.peer("other", "native", Manner::Willing).await;
+    for (tool, label) in [("get_model_color", "model color: "), ("walk_key_light_in", "")] {
+        let fault = stage.call(tool, json!({})).await.unwrap_err();
+        assert_eq!(fault.code, Code::NotConnected);
+        assert_eq!(fault.message, format!("{label}no page of hello3d is connected"));
+        let hint = fault.hint.unwrap();
+        assert_eq!(hint, "get_browser_connection_url tells the address that connects a page");
+    }
+}
+
+#[tokio::test]
+async fn with_two_pages_one_must_be_named() {
+    let stage = Stage::start();
+    let (one, two) = (stage.page("one").await, stage.page("two").await);
+    let fault = stage.call("walk_key_light_in", json!({})).await.unwrap_err();
+    assert_eq!(fault.code, Code::AmbiguousSession);
+    assert!(fault.hint.unwrap().contains("\"hello3d-2\""));
+    stage.call("walk_key_light_in", json!({"session": "hello3d-2"})).await.unwrap();
+    stage.call("walk_key_light_in", json!({"session": "one"})).await.unwrap();
+    stage.call_as(&bound("two"), "walk_key_light_in", json!({})).await.unwrap();
+    check_counts(&[&one, &two], &[1, 2]);
+}
+
+#[tokio::test]
+async fn a_page_opened_through_a_clients_link_is_that_clients_own() {
+    let stage = Stage::start();
+    let (mine, yours) = (stage.page("test").await, stage.page("you").await);
+    stage.call("walk_key_light_in", json!({})).await.unwrap();
+    stage.call_as(&client("you"), "walk_key_light_in", json!({})).await.unwrap();
+    stage.call_as(&client("you"), "walk_key_light_in", json!({})).await.unwrap();
+    // A binding to nobody is ignored; one to somebody is stronger than one's own page.
+    stage.call_as(&bound("nobody"), "walk_key_light_in", json!({})).await.unwrap();
+    stage.call_as(&bound("you"), "walk_key_light_in", json!({})).await.unwrap();
+    check_counts(&[&mine, &yours], &[2, 3]);
+}
+
+#[tokio::test]
+async fn what_is_no_page_of_the_app_is_refused_by_name() {
+    let stage = Stage::start();
+    let other = stage.peer("other", "native", Manner::Willing).await;
+    let _page = stage.page("page").await;
+    let named = stage.call("walk_key_light_in", json!({"session": "native"})).await;
+    let tied = stage.call_as(&bound("native"), "walk_key_light_in", json!({})).await;
+    for fault in [named.unwrap_err(), tied.unwrap_err()] {
+        assert_eq!(fault.code, Code::Unsupported);
+        assert_eq!(fault.message, "native is no page of hello3d");
+    }
+    let unknown = stage.call("walk_key_light_in", json!({"session": "nope"})).await.unwrap_err();
+    assert_eq!(unknown.code, Code::UnknownSession);
+    assert!(unknown.hint.unwrap().contains("get_browser_connection_url"));
+    check_counts(&[&other], &[0]);
+}
+
+#[tokio::test]
+async fn the_link_carries_the_clients_id_or_what_it_is_bound_to() {
+    let stage = Stage::start();
+    let _other = stage.peer("other", "native", Manner::Willing).await;
+    let _page = stage.page("page-7").await;
+    let no_args = json!({});
+    let (here, now) = ("Tools called from here then go", "A page is connected as this one now");
+    for (client, args, id, next) in [
+        (client("test"), no_args.clone(), "test", here),
+        (client("local:my@pc"), no_args.clone(), "local%3Amy%40pc", here),
+        (bound("demo"), no_args.clone(), "demo", here),
+        (bound("not an id"), no_args.clone(), "test", here),
+        (bound("native"), no_args.clone(), "test", "with session \"test\""),
+        (bound("hello3d"), no_args.clone(), "page-7", now),
+        (client("test"), json!({"session": "hello3d"}), "page-7", now),
+        (client("test"), json!({"session": "show"}), "show", "with session \"show\""),
+    ] {
+        let output = stage.call_as(&client, "get_browser_connection_url", args).await.unwrap();
+        let url = format!("http://localhost:5173/?sessionId={id}");
+        assert_eq!(output.structured["url"], url);
+        assert_eq!(output.structured["connected"], next == now, "{url}");
+        let paragraphs: Vec<_> = output.text.split("\n\n").collect();
+        assert_eq!((paragraphs.len(), paragraphs[1]), (3, url.as_str()));
+        assert!(paragraphs[2].contains(next), "{}", output.text);
+    }
+    for (session, code) in [("native", Code::Unsupported), ("a b", Code::InvalidArgument)] {
+        let args = json!({ "session": session });
+        let fault = stage.call("get_browser_connection_url", args).await.unwrap_err();
+        assert_eq!(fault.code, code, "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_manifest_can_be_reduced_to_its_link() {
+    let links = manifest::shipped().into_iter().map(|all| all.links_only("it is off")).collect();
+    let stage = Stage::with(links);
+    let names: Vec<_> = stage.apps.list().into_iter().map(|tool| tool.name).collect();
+    assert_eq!(names, ["get_browser_connection_url"]);
+    let client = client("test");
+    let call = manifest::call(&stage.apps, &stage.toolbox, &client, "get_model_color", json!({}));
+    assert!(call.await.is_none(), "no manifest has it");
+}

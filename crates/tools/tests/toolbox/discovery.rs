@@ -1,0 +1,60 @@
+//! Tools of pages that have to be asked for.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::Instant;
+
+use crate::fake::{Abilities, Stage, spec};
+
+const WEBMCP: Abilities<'static> =
+    Abilities { commands: &["browser_tab_new"], capabilities: &["discover_tools"], tabs: &[7, 8] };
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_tab_is_named_and_costs_the_others_nothing() {
+    let stage = Stage::start();
+    let chrome = stage.able("chrome", WEBMCP).await;
+    chrome.declares(7, &[spec("buy", false)]);
+    let start = Instant::now();
+    let listed = stage.call("page_tools", json!({"action": "list"})).await.unwrap();
+    assert_eq!(start.elapsed(), Duration::from_secs(2));
+    assert_eq!(listed.structured["tools"][0]["tool"], "buy");
+    assert_eq!(listed.structured["silent"][0]["tab"], 8);
+    assert!(listed.text.contains("(tab 8 of chrome could not be asked: no reply"), "{listed:?}");
+    let only = stage.call("page_tools", json!({"action": "list", "tabId": 7})).await.unwrap();
+    assert_eq!(only.structured["silent"], json!(null), "the other tab was not asked");
+    let found = json!({"action": "find", "query": "does buy", "tab": 7});
+    assert_eq!(stage.call("page_tools", found).await.unwrap().structured["total"], 1);
+}
+
+#[tokio::test]
+async fn a_tool_that_nobody_told_of_is_asked_for_when_it_is_called() {
+    let stage = Stage::start();
+    let chrome = stage.able("chrome", WEBMCP).await;
+    chrome.declares(7, &[spec("buy", false)]);
+    chrome.declares(8, &[]);
+    let call = json!({"action": "call", "tool": "buy", "args": {"color": "red"}});
+    stage.call("page_tools", call).await.unwrap();
+    assert_eq!(chrome.last(), ("buy".to_owned(), json!({"color": "red"}), Some(7)));
+}
+
+#[tokio::test]
+async fn a_crowd_of_tabs_is_asked_in_part() {
+    let stage = Stage::start();
+    let tabs: Vec<_> = (1..=40).collect();
+    let chrome = stage.able("chrome", Abilities { tabs: &tabs, ..WEBMCP }).await;
+    for tab in &tabs {
+        chrome.declares(*tab, &[]);
+    }
+    let listed = stage.call("page_tools", json!({"action": "list"})).await.unwrap();
+    assert_eq!(chrome.calls(), 32);
+    assert!(listed.text.contains("(8 more tabs were not asked"), "{}", listed.text);
+}
+
+#[tokio::test]
+async fn browsers_that_tell_by_themselves_are_not_asked() {
+    let stage = Stage::start();
+    let chrome = stage.able("chrome", Abilities { capabilities: &[], ..WEBMCP }).await;
+    stage.call("page_tools", json!({"action": "list"})).await.unwrap();
+    assert_eq!(chrome.calls(), 0);
+}

@@ -1,0 +1,189 @@
+//! Every command is reached by its consolidated form and by its original name.
+
+use model::Code;
+use serde_json::{Map, Value, json};
+use tools::{TOOLS, action::Action};
+
+use crate::fake::{Stage, spec};
+
+/// Everything that a browser may be asked to do; dialects have the same words.
+const COMMANDS: &str = "
+    browser_tab_list browser_tab_new browser_tab_close browser_tab_close_others
+    browser_tab_activate browser_navigate browser_reload browser_go_back browser_go_forward
+    browser_wait_for browser_screenshot browser_pdf browser_get_content browser_query_selector
+    browser_get_attribute browser_get_viewport_dom browser_snapshot browser_mouse_click
+    browser_mouse_move browser_hover browser_type browser_keyboard_press browser_mouse_scroll
+    browser_select browser_check browser_submit browser_upload_file browser_evaluate
+    browser_get_cookies browser_set_cookie browser_clear_cookies browser_set_headers
+    browser_intercept_requests browser_get_local_storage browser_set_local_storage
+    browser_clear_storage browser_set_viewport browser_set_user_agent browser_set_geolocation
+    browser_set_timezone browser_emulate_device browser_set_offline browser_throttle_network
+    browser_handle_dialog browser_get_console_logs browser_get_performance_metrics
+    browser_start_tracing browser_stop_tracing";
+
+/// A value that fits an argument's schema.
+fn value(tool: &Value, name: &str) -> Value {
+    let property = &tool["properties"][name];
+    match property["type"].as_str() {
+        _ if property["enum"].is_array() => property["enum"][0].clone(),
+        Some("string") if name == "url" => json!("https://a.example/"),
+        Some("string") => json!("x"),
+        Some("integer" | "number") => json!(1),
+        Some("boolean") => json!(true),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        other => panic!("{name} has the type {other:?}"),
+    }
+}
+
+/// What an action needs, by its first alternatives.
+fn needed(tool: &Value, action: &Action) -> Map<String, Value> {
+    let groups = action.needs.split(' ').filter(|group| !group.is_empty());
+    let words = groups.flat_map(|group| group.split('|').next().unwrap().split('+'));
+    let mut args: Map<_, _> = words.map(|word| (word.to_owned(), value(tool, word))).collect();
+    for (name, values) in action.only {
+        if let Some(given) = args.get_mut(*name) {
+            *given = json!(values.split(' ').next());
+        }
+    }
+    args
+}
+
+#[tokio::test]
+async fn every_command_has_both_forms() {
+    let stage = Stage::start();
+    let chrome = stage.browser("chrome").await;
+    let mut commands = Vec::new();
+    for tool in TOOLS.iter().filter(|tool| !tool.actions.is_empty()) {
+        let schema = stage.toolbox.definition(tool.name).unwrap().input_schema;
+        for action in tool.actions {
+            let args = needed(&schema, action);
+            let mut consolidated = args.clone();
+            if !action.name.is_empty() {
+                consolidated.insert("action".to_owned(), json!(action.name));
+            }
+            let sent = (action.command.to_owned(), json!(args), None);
+            stage.call(tool.name, Value::Object(consolidated)).await.unwrap();
+            assert_eq!(chrome.last(), sent, "{} {}", tool.name, action.name);
+            stage.call(action.command, Value::Object(args)).await.unwrap();
+            assert_eq!(chrome.last(), sent, "{}", action.command);
+            commands.push(action.command);
+        }
+    }
+    let mut expected: Vec<_> = COMMANDS.split_whitespace().collect();
+    expected.sort_unstable();
+    commands.sort_unstable();
+    assert_eq!(commands, expected);
+}
+
+#[tokio::test]
+async fn every_argument_of_an_action_is_in_its_tools_schema_and_the_other_way_round() {
+    for tool in TOOLS.iter().filter(|tool| !tool.actions.is_empty()) {
+        let schema = (tool.define)().input_schema;
+        assert_eq!(schema["additionalProperties"], false);
+        let properties = schema["properties"].as_object().unwrap();
+        let mut listed: Vec<_> = properties.keys().map(String::as_str).collect();
+        for action in tool.actions {
+            for word in action.needs.split([' ', '|', '+']).chain(action.takes.split(' ')) {
+                assert!(word.is_empty() || properties.contains_key(word), "{}: {word}", tool.name);
+                listed.retain(|listed| *listed != word);
+            }
+        }
+        listed.retain(|name| !["action", "session", "tab", "timeoutMs"].contains(name));
+        assert!(listed.is_empty(), "{}: nobody takes {listed:?}", tool.name);
+    }
+}
+
+#[tokio::test]
+async fn other_servers_names_and_words_lead_to_the_same_commands() {
+    let stage = Stage::start();
+    let chrome = stage.browser("chrome").await;
+    for (name, args, command, sent, tab) in [
+        (
+            "browser_click",
+            json!({"ref": "e1", "element": "the button"}),
+            "browser_mouse_click",
+            json!({"ref": "e1"}),
+            None,
+        ),
+        ("browser_wait", json!({"time": 5}), "browser_wait_for", json!({"timeMs": 5}), None),
+        (
+            "browser_select_option",
+            json!({"ref": "e1", "values": ["a"]}),
+            "browser_select",
+            json!({"ref": "e1", "values": ["a"]}),
+            None,
+        ),
+        (
+            "browser_press_key",
+            json!({"key": "Enter"}),
+            "browser_keyboard_press",
+            json!({"key": "Enter"}),
+            None,
+        ),
+        (
+            "browser_execute_js",
+            json!({"code": "1"}),
+            "browser_evaluate",
+            json!({"expression": "1"}),
+            None,
+        ),
+        ("browser_scroll", json!({}), "browser_mouse_scroll", json!({}), None),
+        ("browser_tabs_list", json!({}), "browser_tab_list", json!({}), None),
+        ("browser_refresh", Value::Null, "browser_reload", json!({}), None),
+        ("browser_activate_tab", json!({"tabId": 4}), "browser_tab_activate", json!({}), Some(4)),
+        (
+            "browser_handle_dialog",
+            json!({"action": "dismiss"}),
+            "browser_handle_dialog",
+            json!({"dialogAction": "dismiss"}),
+            None,
+        ),
+        (
+            "browser_clear_storage",
+            json!({"type": "all"}),
+            "browser_clear_storage",
+            json!({"storageType": "all"}),
+            None,
+        ),
+        (
+            "browser_tab_close_others",
+            json!({"keepTabId": 4}),
+            "browser_tab_close_others",
+            json!({}),
+            Some(4),
+        ),
+    ] {
+        stage.call(name, args).await.unwrap();
+        assert_eq!(chrome.last(), (command.to_owned(), sent, tab), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn original_names_are_never_listed_and_their_errors_are_ours() {
+    let stage = Stage::start();
+    for name in ["browser_mouse_click", "browser_click", "browser_evaluate", "browser_snapshot"] {
+        assert!(stage.toolbox.definition(name).is_none(), "{name}");
+        assert!(!stage.toolbox.list().iter().any(|tool| tool.name == name), "{name}");
+    }
+    for (args, code) in [
+        (json!({}), Code::InvalidArgument),
+        (json!({"selector": "a", "action": "click"}), Code::InvalidArgument),
+        (json!({"selector": "a"}), Code::NotConnected),
+    ] {
+        let fault = stage.call("browser_mouse_click", args.clone()).await.unwrap_err();
+        assert_eq!(fault.code, code, "{args}: {fault}");
+    }
+}
+
+#[tokio::test]
+async fn an_apps_tool_with_such_a_name_has_its_session_in_front() {
+    let stage = Stage::start();
+    let app = stage.app("viewer").await;
+    app.offer(&[spec("browser_click", false)]);
+    let names: Vec<_> = stage.toolbox.list().into_iter().map(|tool| tool.name).collect();
+    assert!(names.contains(&"viewer.browser_click".to_owned()), "{names:?}");
+    assert!(stage.toolbox.definition("browser_click").is_none());
+    stage.call("viewer.browser_click", json!({"color": "x"})).await.unwrap();
+    assert_eq!(app.calls(), 1);
+}
