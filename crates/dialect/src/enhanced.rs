@@ -94,7 +94,7 @@ impl Dialect for Enhanced {
     fn open(&mut self) -> Vec<Output> {
         let mut hello = foreign::browser(self.instance.clone(), NAME, commands::NAMES);
         hello.habits.tab_per_client = true;
-        vec![Output::Deliver(FromBrowser::Hello(hello))]
+        vec![Output::Deliver(FromBrowser::Hello(hello.into()))]
     }
 
     fn receive(&mut self, frame: Frame<'_>) -> Vec<Output> {

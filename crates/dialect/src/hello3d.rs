@@ -157,7 +157,7 @@ impl Hello3d {
             None => {
                 let hello = hello(foreign::instance(&session)?);
                 self.session = Some(session);
-                Ok(vec![Output::Deliver(FromBrowser::Hello(hello))])
+                Ok(vec![Output::Deliver(FromBrowser::Hello(hello.into()))])
             }
             Some(known) if *known == session => Ok(self.registered()),
             Some(_) => Err("This socket has another session already. Open another one.".into()),

@@ -1,8 +1,8 @@
-//! Dialect `mcp_browser`: the extension of mcp-browser, which drives the one tab that its user chose.
+//! Dialect `mcp_browser`: the extension of mcp-browser, which drives one tab that its user chose.
 //!
 //! - [`commands`]: what it can do, and our commands in its words;
 //! - [`answers`]: its answers in our shapes, and what the page wrote to its console;
-//! - [`tab_info`]: questions about the tab, which have no id, and navigations, which have no answer;
+//! - [`tab_info`]: questions about the tab, which have no id, and what has no answer;
 //! - [`recovery`]: numbered messages, and what was missed of them.
 //!
 //! The client looks for servers by waiting for an unasked `connection_ack`, then introduces itself
@@ -200,7 +200,7 @@ impl McpBrowser {
         hello.capabilities.push("console_events".to_owned());
         hello.habits.nameless = true;
         hello.habits.last_sequence = Some(Sequence(init.last_sequence.as_u64().unwrap_or(0)));
-        vec![Output::Deliver(FromBrowser::Hello(hello))]
+        vec![Output::Deliver(FromBrowser::Hello(hello.into()))]
     }
 
     /// Fails the call that an error is about; it names at best the command.

@@ -151,7 +151,7 @@ impl Moonsurf {
                 // Every socket needs a new registration, so the id says nothing about last time.
                 hello.habits.nameless = true;
                 self.instance = Some(instance);
-                Ok(vec![Output::Deliver(FromBrowser::Hello(hello))])
+                Ok(vec![Output::Deliver(FromBrowser::Hello(hello.into()))])
             }
             Some(known) if *known == instance => Ok(self.welcome()),
             Some(_) => Err("this socket belongs to another instance already".into()),

@@ -4,13 +4,16 @@
 //! that too, which nobody needs. Tools of pages meet by `callId`; opening a tab by `requestId`,
 //! in one of two messages; closing and focusing only by the tab, and a tab that does not exist
 //! gets no answer at all. It tells the same event several times.
+//!
+//! - [`frames`]: its messages as they stand on the wire.
+
+pub mod frames;
 
 use std::time::Duration;
 
 use model::{
     Call, CallId, Code, Fault, FromBrowser, Json, Kind, Reply, TabId, Target, ToBrowser, Work,
 };
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::{
@@ -22,6 +25,7 @@ use crate::{
         tabs::{self, KnownTabs, TABS, WireTab},
     },
 };
+use frames::{AboutTab, AboutTabId, CallTool, Connected, ToolResult};
 
 /// Its name in configuration, logs and metrics.
 pub const NAME: &str = "webmcp";
@@ -67,58 +71,6 @@ enum Waiting {
     Close(TabId),
     /// A tab in front.
     Focus(TabId),
-}
-
-#[derive(Deserialize)]
-struct Connected {
-    #[serde(default)]
-    browser: Value,
-    #[serde(default)]
-    tabs: Option<Box<RawValue>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AboutTab {
-    tab: WireTab,
-    #[serde(default)]
-    request_id: Value,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AboutTabId {
-    tab_id: u64,
-    #[serde(default)]
-    request_id: Value,
-    #[serde(default)]
-    call_id: Value,
-    #[serde(default)]
-    tools: Option<Box<RawValue>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ToolResult {
-    #[serde(default)]
-    call_id: Value,
-    #[serde(default)]
-    result: Option<Box<RawValue>>,
-    #[serde(default)]
-    error: Value,
-}
-
-/// The one message of ours with a payload that is only carried.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CallTool<'a> {
-    #[serde(rename = "type")]
-    kind: &'static str,
-    session_id: &'static str,
-    call_id: String,
-    tab_id: u64,
-    tool_name: &'a str,
-    args: &'a RawValue,
 }
 
 impl Dialect for Webmcp {
@@ -202,7 +154,7 @@ impl Webmcp {
                 hello.tabs = self.tabs.all().cloned().collect();
                 hello.habits.nameless = true;
                 hello.habits.may_double = true;
-                vec![Output::Deliver(FromBrowser::Hello(hello))]
+                vec![Output::Deliver(FromBrowser::Hello(hello.into()))]
             }
         };
         self.introduced = true;

@@ -182,7 +182,7 @@ where
             }
             Output::Close(closing) => return Err(End::Announced(closing)),
             Output::Deliver(FromBrowser::Hello(hello)) => {
-                return Ok(Some((hello, outputs.collect())));
+                return Ok(Some((*hello, outputs.collect())));
             }
             // Signs of life before the introduction change nothing, and nobody waits for more.
             Output::Deliver(_) | Output::WakeAfter(_) => {}

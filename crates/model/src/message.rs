@@ -293,7 +293,7 @@ impl RefusedResume {
 #[derive(Debug, Clone, PartialEq)]
 pub enum FromBrowser {
     /// The introduction.
-    Hello(Hello),
+    Hello(Box<Hello>),
     /// A call has ended.
     Ended {
         /// Which.

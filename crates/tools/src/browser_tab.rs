@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use hub::Session;
-use model::{Fault, Json, Kind, Tab, TabId};
+use model::{Fault, Json, Tab, TabId};
 use serde_json::{Value, json};
 
 use crate::{
@@ -30,7 +30,7 @@ pub(crate) const NEW: &str = "browser_tab_new";
 const LIST: &str = "browser_tab_list";
 
 const ACTIONS: &[Action] = &[
-    read("list", LIST, "", "").tab(TabUse::Never).or_if(tells_tabs),
+    read("list", LIST, "", "").tab(TabUse::Never).or_if(commands::tells_tabs),
     act("new", NEW, "", "url active").tab(TabUse::Never),
     act("close", "browser_tab_close", "", "").tab(TabUse::Wanted),
     act("close_others", "browser_tab_close_others", "", ""),
@@ -74,11 +74,6 @@ pub(crate) fn remember(order: &Order<'_>, session: &Session, result: &Json) -> O
     Some(tab)
 }
 
-fn tells_tabs(session: &Session) -> bool {
-    session.kind == Kind::Browser
-        && (commands::discovers(session) || !session.info().tabs.is_empty())
-}
-
 /// The tabs of one browser, or why they are not known.
 type Told = (Arc<Session>, Result<Vec<Tab>, Fault>);
 
@@ -93,8 +88,9 @@ async fn list(order: Order<'_>) -> Result<Output, Fault> {
     if sessions.is_empty() {
         return Err(order.nobody());
     }
-    let (telling, asked): (Vec<_>, Vec<_>) =
-        sessions.into_iter().partition(|session| session.is_connected() && tells_tabs(session));
+    let (telling, asked): (Vec<_>, Vec<_>) = sessions
+        .into_iter()
+        .partition(|session| session.is_connected() && commands::tells_tabs(session));
     let mut told: Vec<Told> =
         telling.into_iter().map(|session| (session.clone(), Ok(session.info().tabs))).collect();
     let request =

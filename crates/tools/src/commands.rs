@@ -112,7 +112,7 @@ impl<'a> Order<'a> {
             Err(fault) => fault,
         };
         match self.tab {
-            Some(_) if !session.info().tabs.is_empty() => Err(fault),
+            Some(_) if tells_tabs(session) => Err(fault),
             Some(tab) => Ok(Some(tab)),
             None if self.action.tab == TabUse::Wanted && discovers(session) => Err(fault),
             None => Ok(None),
@@ -219,6 +219,16 @@ pub(crate) async fn ask_all(
         }
     }
     answers
+}
+
+/// Returns whether a browser tells its tabs by itself, so that the hub knows them all. One with
+/// a command for listing them has to be asked.
+pub(crate) fn tells_tabs(session: &Session) -> bool {
+    let commands = session.commands();
+    match commands.is_empty() {
+        true => session.kind == Kind::Browser && !session.info().tabs.is_empty(),
+        false => !commands.iter().any(|name| name == "browser_tab_list"),
+    }
 }
 
 /// Returns whether a browser tells its tabs and is asked for the tools of each.

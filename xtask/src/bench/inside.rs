@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow};
 use hub::{Attachment, Batch, CallRequest, Caller, Hub, Introduction, Outgoing, StateQuery};
 use model::{
-    Change, ClientId, Effect, FromBrowser, Hello, InstanceId, Json, Kind, NumberedChange, Reply,
-    StateBody, StateUpdate, Target, ToBrowser, Work,
+    Change, ClientId, Effect, FromBrowser, Habits, Hello, InstanceId, Json, Kind, NumberedChange,
+    Reply, StateBody, StateUpdate, Target, ToBrowser, Work,
 };
 use store::MemoryStore;
 use tokio::task::JoinSet;
@@ -25,7 +25,8 @@ pub async fn measure(report: &mut Report) -> Result<()> {
         async move { hub.run(stop).await }
     });
     let (outbox, outgoing) = hub.outbox();
-    let introduction = Introduction { hello: hello()?, dialect: "native", origin: None };
+    let introduction =
+        Introduction { hello: hello()?, dialect: "native", origin: None, unproven: false };
     let attachment =
         hub.attach(introduction, outbox).await.map_err(|refused| anyhow!("{refused:?}"))?;
     let session = attachment.session().clone();
@@ -60,6 +61,8 @@ fn hello() -> Result<Hello> {
         epoch: None,
         position: None,
         resume_token: None,
+        tabs: Vec::new(),
+        habits: Habits::default(),
     })
 }
 

@@ -161,7 +161,7 @@ fn moving(name: &str, args: &mut Args, tab: Option<TabId>) -> Result<Command, Fa
         "browser_navigate" => {
             // It waits until the page has loaded, and the earlier moment is over by then.
             args.only_values(NAME, "waitUntil", &["load", "domcontentloaded"])?;
-            args.skip(&["waitUntil"]);
+            args.skip(&["waitUntil", "timeoutMs"]);
             args.only(NAME, name, &["url"])?;
             plain("browser_navigate").with("action", "goto").with("url", args.need("url")?)
         }

@@ -187,7 +187,7 @@ mod tests {
     fn a_pages_odd_tool_does_not_cost_the_others() {
         let told = raw(
             r#"[{"name":"search","description":7,"inputSchema":[1]}, {"name":"no spaces"}, 5, null,
-                {"description":"nameless"}, {"name":"search"}, {"name":"buy","description":"Buys."}]"#,
+                {"description":"nameless"}, {"name":"search"}, {"name":"buy","inputSchema":{}}]"#,
         );
         let tools = tools(Some(&told));
         let names: Vec<_> = tools.iter().map(|tool| tool.name.as_str()).collect();

@@ -71,7 +71,7 @@ pub fn plan(work: &Work) -> Result<Plan, Fault> {
         "browser_navigate" => {
             // It is watched until the page has loaded; the earlier moment is over by then.
             args.only_values(CALLED, "waitUntil", &["load", "domcontentloaded"])?;
-            args.skip(&["waitUntil"]);
+            args.skip(&["waitUntil", "timeoutMs"]);
             args.only(CALLED, name, &["url"])?;
             args.need("url")?
                 .as_str()

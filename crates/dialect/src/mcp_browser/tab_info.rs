@@ -1,9 +1,9 @@
 //! Questions about the tab, which have no id, and what has no answer of its own.
 //!
 //! `get_tab_info` is answered in the order of asking. `navigate` is not answered at all, so the tab
-//! is looked at until it has arrived; `scroll` neither, so a look after it shows that the client has
-//! taken it. A call that is given up is forgotten: all answers tell the same tab, so one that comes
-//! late does no harm to whoever is next.
+//! is looked at until it has arrived; `scroll` neither, so a look after it shows that the client
+//! has taken it. A call that is given up is forgotten: all answers tell the same tab, so one that
+//! comes late does no harm to whoever is next.
 
 use std::{collections::VecDeque, time::Duration};
 

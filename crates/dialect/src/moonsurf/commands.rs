@@ -98,6 +98,8 @@ fn leave_out(name: &str, args: &mut Args) {
             args.usual("clickCount", 1);
         }
         "browser_type" => args.usual("submit", false),
+        // The call's own deadline says the same.
+        "browser_navigate" => args.skip(&["timeoutMs"]),
         // A new tab always comes to the front; a query always answers with all elements.
         "browser_tab_new" => args.skip(&["active"]),
         "browser_query_selector" => args.skip(&["all"]),

@@ -93,7 +93,7 @@ fn failed(call: CallId, kind: &str, error: &serde_json::Error) -> FromBrowser {
 fn convert(message: wire::FromBrowser) -> Result<FromBrowser, Closing> {
     use wire::FromBrowser as Wire;
     Ok(match message {
-        Wire::Hello(body) => FromBrowser::Hello(hello(body)?),
+        Wire::Hello(body) => FromBrowser::Hello(hello(body)?.into()),
         Wire::ToolResult(body) => tool_result(body),
         Wire::ToolProgress(body) => match body.call_id.parse() {
             Ok(call) => FromBrowser::Progress {

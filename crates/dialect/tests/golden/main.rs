@@ -4,6 +4,8 @@
 //! or a timer (`wake`), with what the machine `gives`. `UPDATE_GOLDEN=1` rewrites the `gives`;
 //! read the difference before you keep it.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod script;
 
 use std::{
@@ -49,7 +51,7 @@ fn play(path: &PathBuf) -> Result<(), String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let mut script: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
     let mut machine = start(path, &script);
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+    let update = updating();
     let mut differences = Vec::new();
     for (number, step) in script["steps"].as_array_mut().ok_or("no steps")?.iter_mut().enumerate() {
         let outputs = take(&mut *machine, step)
@@ -69,6 +71,10 @@ fn play(path: &PathBuf) -> Result<(), String> {
         true => Ok(()),
         false => Err(differences.join("\n")),
     }
+}
+
+fn updating() -> bool {
+    std::env::var_os("UPDATE_GOLDEN").is_some()
 }
 
 fn start(path: &Path, script: &Value) -> Box<dyn Dialect> {
@@ -95,6 +101,10 @@ fn take(machine: &mut dyn Dialect, step: &Value) -> Option<Vec<Output>> {
 
 #[test]
 fn an_odd_field_in_a_recorded_frame_costs_nobody_the_connection() {
+    if updating() {
+        // The recordings are being written at the same time.
+        return;
+    }
     let odd = [json!(null), json!(-7), json!("x"), json!([1]), json!({"a": 1})];
     for path in files() {
         let script: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::{Answer, FakeApp, FakeBrowser, HubProcess, McpHttp, eventually};
 
 use crate::{
-    mcp_scene::{each, every_way, http, tool},
+    mcp_scene::{declared, declared_names, each, every_way, http, tool},
     scene::hub,
 };
 
@@ -35,7 +35,7 @@ fn color() -> Value {
 
 async fn listed(client: &McpHttp) -> Vec<Value> {
     let list = client.request("tools/list", json!({})).await.result();
-    list["tools"].as_array().unwrap()[5..].to_vec()
+    declared(&list)
 }
 
 #[tokio::test]
@@ -87,7 +87,7 @@ async fn apps_with_the_same_tool_share_one_entry_and_the_session_picks() {
     let south = echo(&hub, "south", vec![tool("paint", &color())]).await;
     for (way, mut client) in every_way(&hub).await {
         let list = client.request("tools/list", json!({})).await.result();
-        assert_eq!(each(&list["tools"], "name")[5..], ["paint"], "{way:?}");
+        assert_eq!(declared_names(&list), ["paint"], "{way:?}");
         for reference in ["south", south.session.as_str()] {
             let args = json!({"color": "red", "session": reference});
             let result = client.call("paint", args).await.result();
@@ -112,7 +112,7 @@ async fn apps_with_different_schemas_are_listed_by_their_full_names() {
     let south = echo(&hub, "south", vec![tool("paint", &json!({"type": "object"}))]).await;
     for (way, mut client) in every_way(&hub).await {
         let list = client.request("tools/list", json!({})).await.result();
-        assert_eq!(each(&list["tools"], "name")[5..], ["north.paint", "south.paint"], "{way:?}");
+        assert_eq!(declared_names(&list), ["north.paint", "south.paint"], "{way:?}");
         let painted = client.call("north.paint", json!({"color": "blue"})).await.result();
         assert_eq!(painted["_meta"]["tabwire"]["session"], "north", "{way:?}");
         let painted = client.call("south.paint", json!({"any": 1})).await.result();
@@ -196,7 +196,7 @@ async fn a_tool_stays_listed_while_its_app_is_away_and_says_so() {
     hub.api().until_connected("north", false).await;
     for (way, mut client) in every_way(&hub).await {
         let list = client.request("tools/list", json!({})).await.result();
-        assert_eq!(each(&list["tools"], "name")[5..], ["paint"], "{way:?}");
+        assert_eq!(declared_names(&list), ["paint"], "{way:?}");
         let result = client.call("paint", json!({})).await.result();
         assert_eq!(result["isError"], true, "{way:?}: {result}");
         let said = testkit::mcp::text(&result);

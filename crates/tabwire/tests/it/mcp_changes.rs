@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::{Era, FakeApp, FakeBrowser, McpStdio, McpStream};
 
 use crate::{
-    mcp_scene::{LEGACY, app, each, http, stdio},
+    mcp_scene::{LEGACY, app, declared_names, each, http, stdio},
     scene::hub,
 };
 
@@ -60,7 +60,7 @@ async fn an_older_client_hears_through_its_relay_that_tools_changed() {
     loop {
         client.notification(TOOLS).await;
         let list = client.request("tools/list", json!({})).await.result();
-        if each(&list["tools"], "name")[5..] == ["erase"] {
+        if declared_names(&list) == ["erase"] {
             break;
         }
     }

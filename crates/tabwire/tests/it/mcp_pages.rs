@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use testkit::{Era, FakeApp, FakeBrowser, HubProcess, McpHttp};
 
 use crate::{
-    mcp_scene::{app, each, every_way, http, tool},
+    mcp_scene::{OURS, app, each, every_way, http, tool},
     scene::hub,
 };
 
@@ -41,7 +41,7 @@ async fn what_pages_declare_is_listed_and_found_but_never_becomes_a_tool_of_ours
     let _chrome = chrome(&hub).await;
     for (way, mut client) in every_way(&hub).await {
         let list = client.request("tools/list", json!({})).await.result();
-        assert_eq!(list["tools"].as_array().unwrap().len(), 5, "{way:?}");
+        assert_eq!(list["tools"].as_array().unwrap().len(), OURS.len() + 1, "{way:?}");
     }
     let client = http(&hub, Era::Modern).await;
     let all = page_tools(&client, json!({"action": "list"})).await;

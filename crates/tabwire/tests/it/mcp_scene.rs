@@ -43,6 +43,36 @@ pub async fn app(hub: &HubProcess, name: &str, state: Value) -> FakeBrowser {
     app
 }
 
+/// The tools of our own, in the order of the list.
+pub const OURS: [&str; 13] = [
+    "app_state",
+    "browser_content",
+    "browser_debug",
+    "browser_emulate",
+    "browser_execute",
+    "browser_instance",
+    "browser_interact",
+    "browser_navigate",
+    "browser_network",
+    "browser_tab",
+    "page_tools",
+    "sleep",
+    "wait_for",
+];
+/// The one tool of a manifest that is always listed.
+pub const LINK: &str = "get_browser_connection_url";
+
+/// Returns the tools that connected apps declare.
+pub fn declared(list: &Value) -> Vec<Value> {
+    let tools = list["tools"].as_array().unwrap()[OURS.len()..].iter();
+    tools.filter(|tool| tool["name"] != LINK).cloned().collect()
+}
+
+/// Returns the names of the tools that connected apps declare.
+pub fn declared_names(list: &Value) -> Vec<String> {
+    each(&declared(list).into(), "name")
+}
+
 /// Returns one field of everything in a list.
 pub fn each(list: &Value, field: &str) -> Vec<String> {
     let list = list.as_array().unwrap_or_else(|| panic!("no list: {list}"));

@@ -53,7 +53,8 @@ async fn an_instance_names_itself_in_four_ways() {
     let hub = hub_for_extensions(&[]).await;
     for naming in [Naming::Path, Naming::Query, Naming::Protocol, Naming::Header] {
         let mut extension = EnhancedOptions::new(hub.port()).naming(naming).connect().await;
-        let echoed = (naming == Naming::Protocol).then(|| format!("instance.{}", extension.instance));
+        let echoed =
+            (naming == Naming::Protocol).then(|| format!("instance.{}", extension.instance));
         assert_eq!(extension.protocol, echoed, "{naming:?}");
         let acknowledged = extension.line.until_heard("helloAck").await;
         assert_eq!(acknowledged["instanceId"], json!(extension.instance), "{naming:?}");

@@ -19,7 +19,10 @@ async fn a_command_travels_in_an_envelope_with_an_id_and_a_session_of_its_client
     let result = done(&claude, "browser_navigate", args).await;
     assert_eq!(result["url"], "https://shop.example/");
     let command = &extension.commands()[0];
-    assert_eq!((&command["type"], &command["name"]), (&json!("command"), &json!("browser_navigate")));
+    assert_eq!(
+        (&command["type"], &command["name"]),
+        (&json!("command"), &json!("browser_navigate"))
+    );
     assert!(command["wireId"].as_str().is_some_and(|id| !id.is_empty()), "{command}");
     assert!(command["sessionId"].as_str().is_some_and(|id| !id.is_empty()), "{command}");
     assert_eq!(command["payload"]["url"], "https://shop.example/");
@@ -36,9 +39,8 @@ async fn each_ai_client_has_its_own_session_and_tab_and_none_waits_for_another()
     session(&hub, "enhanced").await;
     let (claude, cursor) = (client(&hub, "claude"), client(&hub, "cursor"));
     extension.hold("slow.example");
-    let slow = async {
-        done(&claude, "browser_navigate", json!({"url": "https://slow.example/"})).await
-    };
+    let slow =
+        async { done(&claude, "browser_navigate", json!({"url": "https://slow.example/"})).await };
     let quick = async {
         extension.until_held(1).await;
         let mut results = Vec::new();
@@ -95,7 +97,10 @@ async fn three_calls_at_once_in_one_session_all_get_their_own_results() {
     }
     let sessions: Vec<_> =
         extension.commands().iter().map(|command| command["sessionId"].clone()).collect();
-    assert!(sessions.iter().all(|one| *one == sessions[0]), "one client, one session: {sessions:?}");
+    assert!(
+        sessions.iter().all(|one| *one == sessions[0]),
+        "one client, one session: {sessions:?}"
+    );
 }
 
 #[tokio::test]
@@ -174,7 +179,10 @@ async fn a_tool_that_it_has_no_command_for_is_refused_before_anything_is_sent() 
         ("browser_network", json!({"action": "get_cookies"})),
         ("browser_emulate", json!({"action": "offline", "offline": true})),
         ("browser_debug", json!({"action": "performance"})),
-        ("browser_interact", json!({"action": "upload", "selector": "#f", "files": ["/etc/hosts"]})),
+        (
+            "browser_interact",
+            json!({"action": "upload", "selector": "#f", "files": ["/etc/hosts"]}),
+        ),
     ] {
         let said = failed(&claude, tool, args.clone()).await;
         assert!(said.contains("unsupported"), "{tool} {args}: {said}");

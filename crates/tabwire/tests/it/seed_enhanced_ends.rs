@@ -130,7 +130,8 @@ async fn a_tab_that_the_user_has_closed_is_not_driven_on() {
     let first = done(&claude, "browser_navigate", json!({"url": "https://a.example/"})).await;
     extension.close_tab(first["tabId"].as_i64().unwrap());
     // Either it says that the tab is gone, or it opens another; it never takes the user's.
-    let again = claude.call("browser_navigate", json!({"url": "https://b.example/"})).await.result();
+    let again =
+        claude.call("browser_navigate", json!({"url": "https://b.example/"})).await.result();
     let mail = extension.tabs().into_iter().find(|tab| tab.id == 101).unwrap();
     assert_eq!(mail.url, "https://mail.example/", "{again}");
     if again["isError"] == true {
@@ -167,10 +168,9 @@ async fn the_hub_listens_on_this_machine_only() {
     let ports: Vec<_> = ["hello3d", "moonsurf", "mcp_browser"].map(|name| hub.compat(name)).into();
     for port in [ports, vec![hub.port()]].concat() {
         let mut found = 0;
-        for (table, own) in [
-            ("/proc/net/tcp", "0100007F"),
-            ("/proc/net/tcp6", "00000000000000000000000001000000"),
-        ] {
+        for (table, own) in
+            [("/proc/net/tcp", "0100007F"), ("/proc/net/tcp6", "00000000000000000000000001000000")]
+        {
             for address in listeners(Path::new(table), port) {
                 assert_eq!(address, own, "port {port} is open to others");
                 found += 1;

@@ -25,11 +25,16 @@ async fn two_pages(flags: &[&str]) -> (HubProcess, Hello3d, Hello3d) {
     (hub, first, second)
 }
 
-/// Reads the id out of the link that a client was given.
+/// Reads the id out of the link that a client was given, as the page does from its address.
 fn session_in(said: &str) -> String {
     let (_, rest) = said.split_once("?sessionId=").unwrap_or_else(|| panic!("{said}"));
-    let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
-    rest[..end.unwrap_or(rest.len())].to_owned()
+    let end = rest.find(|letter: char| !letter.is_ascii_graphic() || "\"<>)&#".contains(letter));
+    let mut pieces = rest[..end.unwrap_or(rest.len())].split('%');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.fold(first, |id, piece| {
+        let code = u8::from_str_radix(&piece[..2], 16).unwrap();
+        id + &char::from(code).to_string() + &piece[2..]
+    })
 }
 
 #[tokio::test]
@@ -152,7 +157,7 @@ async fn many_clients_share_one_page_and_each_command_gets_its_own_confirmation(
 
 #[tokio::test]
 async fn an_id_that_is_taken_is_refused_while_its_page_lives() {
-    let (hub, first) = hub_and_page(&["--takeover-probe", "300ms"]).await;
+    let (hub, first) = hub_and_page(&[]).await;
     let mut second = Hello3d::dialled(Hello3d::dial(hub.compat("hello3d")), "first").await;
     let end = second.ended().await;
     assert!(matches!(end, End::Closed(..)), "{end:?}");
@@ -179,6 +184,17 @@ async fn a_dead_page_gives_its_id_away_and_its_late_end_takes_nothing_with_it() 
     assert_eq!((first.commands().len(), second.commands().len()), (0, 1));
     let sessions = hub.api().sessions().await;
     assert_eq!((sessions.len(), &sessions[0]["connected"]), (1, &json!(true)), "{sessions:?}");
+}
+
+#[tokio::test]
+async fn a_dead_page_is_not_replaced_by_a_page_of_another_origin() {
+    let (hub, first) = hub_and_page(&["--takeover-probe", "200ms"]).await;
+    first.order(Order::Freeze);
+    let dial = Dial::root(hub.compat("hello3d")).offer_only(&[]).origin("http://localhost:8080");
+    let mut thief = Hello3d::dialled(dial, "first").await;
+    let end = thief.ended().await;
+    assert!(matches!(end, End::Closed(..)), "{end:?}");
+    assert_eq!(thief.heard("sessionRegistered"), [] as [Value; 0]);
 }
 
 /// Asks for a socket; returns the answer where it is refused.
@@ -241,7 +257,13 @@ async fn an_occupied_port_costs_one_dialect_and_is_said() {
         let fine = shown.lines().find(|line| line.contains("moonsurf")).unwrap_or_default();
         assert!(fine.contains(&hub.compat("moonsurf").to_string()), "{shown}");
         let listed = commands.run(&["dialects", "--json"]).await.must_exit(0).json();
-        assert_eq!(listed, hub.api().get("/api/dialects").await.must_be(200).json());
+        let served = hub.api().get("/api/dialects").await.must_be(200).json();
+        assert_eq!(listed, served["dialects"]);
+        let named = |name: &str| {
+            let mut all = listed.as_array().unwrap().iter();
+            all.find(|one| one["name"] == name).unwrap().clone()
+        };
+        assert!(named("hello3d")["problem"].is_string() && named("moonsurf")["problem"].is_null());
         let client = McpHttp::modern(hub.port());
         assert!(client.request("tools/list", json!({})).await.result()["tools"].is_array());
     }

@@ -100,7 +100,6 @@ async fn a_tool_has_the_same_effect_under_its_original_name() {
         ("browser_go_forward", "browser_navigate", "forward", json!({})),
         ("browser_get_content", "browser_content", "get", json!({"format": "text"})),
         ("browser_query_selector", "browser_content", "query", json!({"selector": "#button"})),
-        ("browser_tab_list", "browser_tab", "list", json!({})),
         ("browser_get_cookies", "browser_network", "get_cookies", json!({})),
         (
             "browser_set_viewport",
@@ -207,6 +206,37 @@ async fn arguments_travel_under_the_names_that_the_extension_knows() {
         let last = extension.calls().pop().unwrap();
         assert_eq!(last, (command.to_owned(), wire), "{tool} {args}");
     }
+}
+
+#[tokio::test]
+async fn tabs_are_listed_as_they_are_now_and_named_by_what_is_listed() {
+    let (hub, extension) = hub_and_extension(&[]).await;
+    let mut client = McpClient::connect(PROGRAM, &hub, WAYS[1]).await;
+    told(&mut client, "browser_tab", json!({"action": "list"})).await;
+    extension.with(|inside| {
+        let url = json!({"url": "https://by.hand/"});
+        inside.browser.run("browser_tab_new", &url).unwrap();
+    });
+    for (tool, args) in [
+        ("browser_tab", json!({"action": "list"})),
+        ("browser_tab", json!({"action": "list", "session": "moonsurf"})),
+        ("browser_tab_list", json!({})),
+    ] {
+        let said = told(&mut client, tool, args.clone()).await;
+        assert!(said.contains("https://by.hand/") && said.contains("101"), "{tool} {args}: {said}");
+    }
+    for tab in [json!(101), json!("101")] {
+        let args = json!({"action": "goto", "url": "https://example.com/", "tab": tab});
+        let (failed, said) = client.call("browser_navigate", args).await.told();
+        if failed {
+            continue;
+        }
+        let (name, args) = extension.calls().pop().unwrap();
+        assert_eq!(name, "browser_navigate", "{said}");
+        assert_eq!(args, json!({"url": "https://example.com/", "tabId": 101}));
+        return;
+    }
+    panic!("a listed tab can be named");
 }
 
 #[tokio::test]

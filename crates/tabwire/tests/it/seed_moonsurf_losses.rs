@@ -117,7 +117,7 @@ async fn the_keepalive_gets_no_answer() {
 
 #[tokio::test]
 async fn a_half_open_browser_is_noticed_and_a_quiet_one_is_kept() {
-    let flags = ["--ping-after", "150ms", "--dead-after", "150ms"];
+    let flags = ["--ping-after", "200ms", "--dead-after", "1s"];
     let (hub, frozen) = hub_and_extension(&flags).await;
     let quiet = Moonsurf::start(hub.compat("moonsurf")).await;
     frozen.order(Order::Freeze);
@@ -160,9 +160,9 @@ async fn nonsense_is_passed_over_in_silence_and_costs_nothing() {
         let (failed, said) = client.call("browser_interact", args).await.told();
         assert!(!failed, "{session}: {said}");
         assert_eq!(browser.registrations(), 1, "{session}: {:?}", browser.endings());
-        let kinds: Vec<_> =
-            browser.everything().iter().map(|message| message["type"].clone()).collect();
-        assert_eq!(kinds, ["welcome", "tool_call"], "{session}");
+        let heard = browser.everything();
+        let kinds: Vec<_> = heard.iter().map(|message| message["type"].clone()).collect();
+        assert_eq!(kinds, ["welcome", "tool_call"], "{session}: {heard:?}");
     }
 }
 

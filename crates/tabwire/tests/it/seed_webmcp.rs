@@ -146,8 +146,7 @@ async fn a_tool_of_a_page_is_called_with_arguments_that_fit() {
     page_tools(&claude, json!({"action": "list"})).await;
     let args = json!({"action": "call", "tool": "search", "tab": 71, "args": {"query": "tea"}});
     let result = done(&claude, "page_tools", args).await;
-    let expected =
-        json!({"from": "webmcp", "tab": 71, "tool": "search", "args": {"query": "tea"}});
+    let expected = json!({"from": "webmcp", "tab": 71, "tool": "search", "args": {"query": "tea"}});
     assert_eq!(result, expected);
     let call = &browser.line().heard_of("callTool")[0];
     assert_eq!((&call["toolName"], &call["tabId"]), (&json!("search"), &json!(71)));

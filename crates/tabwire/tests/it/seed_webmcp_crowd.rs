@@ -17,9 +17,8 @@ use crate::{
 #[tokio::test]
 async fn two_browsers_are_two_sessions() {
     let hub = hub_for_extensions(&[]).await;
-    let options = |label: &str, id: i64| {
-        WebMcpOptions::new(hub.port()).label(label).tabs(vec![shop(id)])
-    };
+    let options =
+        |label: &str, id: i64| WebMcpOptions::new(hub.port()).label(label).tabs(vec![shop(id)]);
     let home = options("home", 71).connect().await;
     session(&hub, "chrome").await;
     let work = options("work", 5_081).connect().await;

@@ -91,7 +91,8 @@ async fn tabs_opened_at_once_are_told_apart() {
     let open = |client: &'static str, url: &'static str, active: bool| {
         let client = crate::seed_browsers::client(&hub, client);
         async move {
-            done(&client, "browser_tab", json!({"action": "new", "url": url, "active": active})).await
+            done(&client, "browser_tab", json!({"action": "new", "url": url, "active": active}))
+                .await
         }
     };
     let all = async {
@@ -218,7 +219,9 @@ async fn what_it_has_no_message_for_is_refused() {
         assert!(said.contains("unsupported"), "{tool} {args}: {said}");
     }
     let kinds: Vec<Value> = browser.line().heard().iter().map(|one| one["type"].clone()).collect();
-    let quiet = kinds.iter().all(|kind| ["connect", "discoverTools", "pong"].contains(&kind.as_str().unwrap()));
+    let quiet = kinds
+        .iter()
+        .all(|kind| ["connect", "discoverTools", "pong"].contains(&kind.as_str().unwrap()));
     assert!(quiet, "{kinds:?}");
 }
 
