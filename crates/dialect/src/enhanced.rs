@@ -78,6 +78,9 @@ struct Answer {
     id: Value,
     #[serde(default)]
     data: Option<Box<RawValue>>,
+    /// What the older client calls `data`.
+    #[serde(default)]
+    payload: Option<Box<RawValue>>,
     #[serde(default)]
     error: Value,
 }
@@ -173,7 +176,7 @@ impl Enhanced {
             let words = foreign::words(&answer.error);
             return vec![foreign::failed(call, foreign::failure(None, &words))];
         }
-        let Some(raw) = answer.data else {
+        let Some(raw) = answer.data.or(answer.payload) else {
             let fault = foreign::malformed_reply("neither data nor an error");
             return vec![foreign::failed(call, fault)];
         };

@@ -88,7 +88,7 @@ struct ConnectionInit {
     #[serde(default)]
     last_sequence: Value,
     #[serde(default)]
-    extension_version: Option<String>,
+    extension_version: Value,
     #[serde(default)]
     capabilities: Value,
 }
@@ -187,7 +187,7 @@ impl McpBrowser {
     }
 
     fn greet(&mut self, init: ConnectionInit) -> Vec<Output> {
-        let version = init.extension_version.map(|version| cut(&version, TEXT));
+        let version = init.extension_version.as_str().map(|version| cut(version, TEXT));
         self.recovery.client_version(version.clone());
         if self.introduced {
             return self.recovery.ack_again().into_iter().collect();

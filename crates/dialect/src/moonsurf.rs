@@ -12,7 +12,7 @@ pub mod results;
 
 use std::time::Duration;
 
-use model::{Call, Fault, FromBrowser, Json, Kind, Target, ToBrowser, Work};
+use model::{Call, CloseReason, Closing, Fault, FromBrowser, Json, Kind, Target, ToBrowser, Work};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
@@ -124,7 +124,14 @@ impl Moonsurf {
 
     fn take(&mut self, kind: &str, text: &str) -> Result<Vec<Output>, String> {
         if kind == "hello" {
-            return self.greet(foreign::read::<HelloFrame>(text)?.instance_id);
+            let hello = foreign::read::<HelloFrame>(text);
+            let greeted = hello.and_then(|hello| self.greet(hello.instance_id));
+            return match (greeted, &self.instance) {
+                (Ok(outputs), _) => Ok(outputs),
+                (Err(why), Some(_)) => Err(why),
+                // Whoever does not say which instance it is, is none that was registered.
+                (Err(why), None) => Ok(vec![unknown(why)]),
+            };
         }
         if self.instance.is_none() {
             return Ok(Vec::new());
@@ -205,6 +212,10 @@ impl Moonsurf {
             "args": fields,
         })))
     }
+}
+
+fn unknown(why: String) -> Output {
+    Output::Close(Closing::new(CloseReason::UnknownInstance, why))
 }
 
 fn error(message: &str) -> Output {

@@ -71,6 +71,8 @@ enum Waiting {
     Close(TabId),
     /// A tab in front.
     Focus(TabId),
+    /// The page in a tab.
+    Page(TabId),
 }
 
 impl Dialect for Webmcp {
@@ -136,7 +138,7 @@ impl Webmcp {
                 self.declared(TabId(tab_id), tools.as_deref(), true).into_iter().collect()
             }
             "toolsDiscovered" => self.told_tools(foreign::read(text)?),
-            "toolResult" => vec![told_result(foreign::read(text)?)],
+            "toolResult" => vec![self.told_result(foreign::read(text)?)],
             other => return Err(format!("there is no message type {other:?} here")),
         })
     }
@@ -181,6 +183,12 @@ impl Webmcp {
         for call in self.pending.take_all(|waiting| *waiting == Waiting::Focus(id)) {
             outputs.push(foreign::failed(call, unknown(id)));
         }
+        // The page that was asked is gone, and the client says nothing more about it.
+        for call in self.pending.take_all(|waiting| *waiting == Waiting::Page(id)) {
+            let message = format!("tab {id} was closed before its page answered");
+            let fault = Fault::new(Code::OutcomeUnknown, message);
+            outputs.push(foreign::failed(call, fault));
+        }
         outputs
     }
 
@@ -222,10 +230,22 @@ impl Webmcp {
     fn told_tools(&mut self, told: AboutTabId) -> Vec<Output> {
         let id = TabId(told.tab_id);
         let Some(call) = foreign::call_of(&told.call_id) else { return vec![foreign::stray()] };
+        self.pending.take(call);
         let declared = self.declared(id, told.tools.as_deref(), true);
         let tools = tabs::tools(told.tools.as_deref());
         let end = foreign::ended(call, Ok(Reply::Tools(tools)));
         declared.into_iter().chain([end]).collect()
+    }
+
+    fn told_result(&mut self, told: ToolResult) -> Output {
+        let Some(call) = foreign::call_of(&told.call_id) else { return foreign::stray() };
+        self.pending.take(call);
+        match &told.error {
+            // An empty text is no error for this client.
+            Value::Null => foreign::carried(call, told.result),
+            Value::String(text) if text.is_empty() => foreign::carried(call, told.result),
+            error => foreign::failed(call, foreign::failure(None, &foreign::words(error))),
+        }
     }
 
     /// Delivers the tools of a page. In news about tabs the client always leaves them empty,
@@ -241,12 +261,13 @@ impl Webmcp {
     fn call(&mut self, call: &Call) -> Result<Output, Fault> {
         match &call.work {
             Work::Tool { target: Target::Page, name, args } => {
-                let tab_id = self.known(call.tab)?.0;
+                let tab = self.known(call.tab)?;
+                self.pending.add(call.id, Waiting::Page(tab));
                 Ok(foreign::write(&CallTool {
                     kind: "callTool",
                     session_id: SESSION,
                     call_id: call.id.to_string(),
-                    tab_id,
+                    tab_id: tab.0,
                     tool_name: name,
                     args: args.raw(),
                 }))
@@ -255,12 +276,16 @@ impl Webmcp {
             Work::OpenTab { url, focus } => Ok(self.open_tab(call.id, url, *focus)),
             Work::CloseTab => self.close_tab(call),
             Work::FocusTab => self.focus_tab(call),
-            Work::DiscoverTools => Ok(foreign::write(&json!({
-                "type": "discoverTools",
-                "sessionId": SESSION,
-                "callId": call.id.to_string(),
-                "tabId": self.known(call.tab)?.0,
-            }))),
+            Work::DiscoverTools => {
+                let tab = self.known(call.tab)?;
+                self.pending.add(call.id, Waiting::Page(tab));
+                Ok(foreign::write(&json!({
+                    "type": "discoverTools",
+                    "sessionId": SESSION,
+                    "callId": call.id.to_string(),
+                    "tabId": tab.0,
+                })))
+            }
             work => Err(foreign::cannot(NAME, foreign::name_of(work), &can())),
         }
     }
@@ -306,16 +331,6 @@ impl Webmcp {
     fn known(&self, tab: Option<TabId>) -> Result<TabId, Fault> {
         let tab = foreign::tab_of(tab)?;
         self.tabs.get(tab).map(|known| known.id).ok_or_else(|| unknown(tab))
-    }
-}
-
-fn told_result(told: ToolResult) -> Output {
-    let Some(call) = foreign::call_of(&told.call_id) else { return foreign::stray() };
-    match &told.error {
-        // An empty text is no error for this client.
-        Value::Null => foreign::carried(call, told.result),
-        Value::String(text) if text.is_empty() => foreign::carried(call, told.result),
-        error => foreign::failed(call, foreign::failure(None, &foreign::words(error))),
     }
 }
 

@@ -101,9 +101,14 @@ impl Edge {
                 CompatPort { info, port, problem: None }
             }
             Err(error) => {
+                let why = match error {
+                    listener::BindError::InUse { .. } => {
+                        format!("port {port} is in use by another program; stop it")
+                    }
+                    error => error.to_string(),
+                };
                 let problem = format!(
-                    "{} clients cannot connect: {error}; \
-                     or give them another port with --compat {}=PORT",
+                    "{} clients cannot connect: {why}, or choose another with --compat {}=PORT",
                     info.name, info.name
                 );
                 tracing::error!(dialect = info.name, port, "{problem}");

@@ -48,7 +48,7 @@ pub struct Registrations {
 struct Registration {
     origin: Option<String>,
     user_agent: String,
-    window: Option<i64>,
+    window: Value,
     port: u16,
     /// Ends the port that is this client's alone.
     own_port: Option<CancellationToken>,
@@ -181,8 +181,8 @@ pub fn own_routes(edge: &Arc<Edge>) -> Router {
 #[derive(Deserialize, Default)]
 #[serde(rename_all = "camelCase", default)]
 struct Registering {
-    user_agent: Option<String>,
-    window_id: Option<i64>,
+    user_agent: Value,
+    window_id: Value,
 }
 
 async fn register(
@@ -220,8 +220,8 @@ fn enter(edge: &Arc<Edge>, pass: &Pass, ends: Ends, body: Registering) -> Result
     };
     let instance = registrations.enter(Registration {
         origin: pass.origin.clone(),
-        user_agent: cut(&body.user_agent.unwrap_or_default(), 500),
-        window: body.window_id,
+        user_agent: cut(body.user_agent.as_str().unwrap_or_default(), 500),
+        window: Some(body.window_id).filter(Value::is_number).unwrap_or_default(),
         port,
         own_port,
         at: Instant::now(),

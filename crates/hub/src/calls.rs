@@ -126,7 +126,7 @@ impl CallTable {
         let (reply, outcome) = oneshot::channel();
         let (id, lane, effect) = (new.id, new.lane.clone(), new.effect);
         self.pending.insert(id, Pending { new, sent: false, reply });
-        if effect == Effect::Read {
+        if effect != Effect::Act {
             return (outcome, self.make_ready(id));
         }
         let waiting = self.lanes.entry(lane).or_default();
@@ -250,7 +250,7 @@ fn gone(sent: bool, effect: Effect) -> Fault {
             "the browser disconnected before the call was sent; nothing happened",
         )
         .hint("repeat the call once the session is connected again"),
-        (true, Effect::Act) => Fault::new(
+        (true, Effect::Act | Effect::Add) => Fault::new(
             Code::OutcomeUnknown,
             "the browser disconnected while the call was running; it may or may not have happened",
         )

@@ -23,6 +23,8 @@ pub enum Effect {
     Read,
     /// Changes something: one at a time per tab, never repeated blindly.
     Act,
+    /// Adds something, such as a tab: waits for nobody, never repeated blindly.
+    Add,
 }
 
 /// What is asked of a browser.

@@ -69,6 +69,16 @@ pub const fn act(
     Action { effect: Effect::Act, ..read(name, command, needs, takes) }
 }
 
+/// A row that adds something and waits for nobody.
+pub const fn add(
+    name: &'static str,
+    command: &'static str,
+    needs: &'static str,
+    takes: &'static str,
+) -> Action {
+    Action { effect: Effect::Add, ..read(name, command, needs, takes) }
+}
+
 impl Action {
     /// Narrows the values of arguments: where they differ by action, or can be guessed.
     pub const fn only(self, only: &'static [(&'static str, &'static str)]) -> Self {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, TabUse, act, read},
+    action::{self, Action, TabUse, act, add, read},
     answer,
     commands::{self, Order},
     definition::{Client, CoreTool, Definition, Output, Source, Work},
@@ -31,7 +31,7 @@ const LIST: &str = "browser_tab_list";
 
 const ACTIONS: &[Action] = &[
     read("list", LIST, "", "").tab(TabUse::Never).or_if(commands::tells_tabs),
-    act("new", NEW, "", "url active").tab(TabUse::Never),
+    add("new", NEW, "", "url active").tab(TabUse::Never),
     act("close", "browser_tab_close", "", "").tab(TabUse::Wanted),
     act("close_others", "browser_tab_close_others", "", ""),
     act("activate", "browser_tab_activate", "", "").tab(TabUse::Wanted),

@@ -11,7 +11,7 @@ use model::{
     Sequence, Welcome,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use super::{PROJECT_ID, PROJECT_NAME};
 use crate::{Output, foreign};
@@ -68,9 +68,9 @@ enum Asked {
 #[serde(rename_all = "camelCase")]
 pub struct GapRecovery {
     #[serde(default)]
-    from_sequence: u64,
+    from_sequence: Value,
     #[serde(default)]
-    to_sequence: u64,
+    to_sequence: Value,
 }
 
 #[derive(Serialize)]
@@ -163,7 +163,8 @@ impl Recovery {
 
     /// Asks the hub for a hole.
     pub fn gap(&mut self, told: GapRecovery) -> Vec<Output> {
-        let (from, to) = (told.from_sequence, told.to_sequence);
+        let number = |told: &Value| told.as_u64().unwrap_or_default();
+        let (from, to) = (number(&told.from_sequence), number(&told.to_sequence));
         let refusal = match &self.epoch {
             None => Some("Not connected"),
             Some(_) if from == 0 || to < from => Some("Invalid sequence range"),
@@ -219,7 +220,8 @@ impl Recovery {
         if page.more && upto < to {
             return self.ask(Asked::Gap { from, to, messages }, upto);
         }
-        vec![response(from, to, &messages, None)]
+        let error = messages.is_empty().then_some("Nothing in that range");
+        vec![response(from, to, &messages, error)]
     }
 
     /// Sets the client's count anew after something was lost for good.

@@ -15,6 +15,7 @@ use std::{
 };
 
 use dialect::{DIALECTS, Dialect, Frame, Output, Start};
+use model::CloseReason;
 use serde_json::{Value, json};
 
 #[test]
@@ -120,7 +121,11 @@ fn an_odd_field_in_a_recorded_frame_costs_nobody_the_connection() {
                     take(&mut *machine, before);
                 }
                 let outputs = machine.receive(Frame::Text(&Value::from(frame).to_string()));
-                let closes = |output: &Output| matches!(output, Output::Close(_));
+                // Who does not say which registered instance it is has nothing to stay for.
+                let closes = |output: &Output| {
+                    matches!(output, Output::Close(closing)
+                        if closing.reason != CloseReason::UnknownInstance)
+                };
                 assert!(
                     !outputs.iter().any(closes),
                     "{path:?} step {number}, {field}: {outputs:?}"

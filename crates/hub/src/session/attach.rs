@@ -188,12 +188,15 @@ impl Session {
         if self.core.lock().link.as_ref().map(|link| link.number) != superseding {
             return Err(Box::new((introduction, outbox)));
         }
-        if let Some(number) = superseding {
-            // A peer that may double would only open a closed socket again.
-            if !introduction.hello.habits.may_double {
+        match superseding {
+            // A peer that may double would only open a closed socket again, and answers what it
+            // was asked on the old one.
+            Some(_) if introduction.hello.habits.may_double => self.unlink(),
+            Some(number) => {
                 self.close(Closing::new(CloseReason::Superseded, "the same peer came back"));
+                self.detach(number);
             }
-            self.detach(number);
+            None => {}
         }
         Ok(self.attach(introduction, outbox))
     }
@@ -340,6 +343,14 @@ impl Session {
             received,
             replay,
             resume_token,
+        }
+    }
+
+    /// Lets go of a connection whose peer has another; calls go on.
+    fn unlink(&self) {
+        if let Some(link) = self.core.lock().link.take() {
+            link.hearing.notify_waiters();
+            self.services.metrics.connected.dec();
         }
     }
 

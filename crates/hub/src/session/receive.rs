@@ -27,7 +27,13 @@ impl Session {
     ) -> Result<(), Closing> {
         let mut core = self.core.lock();
         let Some(link) = core.link.as_mut().filter(|link| link.number == number) else {
-            // A socket that was superseded may still have something in its pipe.
+            // A socket that was superseded may still have something in its pipe; of a peer with
+            // two of them, answers count on either.
+            if let FromBrowser::Ended { call, outcome } = message
+                && core.habits.may_double
+            {
+                self.call_ended(&mut core, call, outcome);
+            }
             return Ok(());
         };
         link.heard += 1;

@@ -53,6 +53,7 @@ mod replay;
 mod rooms;
 mod routing;
 mod scene;
+mod seed_all;
 mod seed_browsers;
 mod seed_discovery;
 mod seed_enhanced;

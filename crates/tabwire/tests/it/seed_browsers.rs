@@ -44,6 +44,17 @@ pub async fn session(hub: &HubProcess, name: &str) -> Value {
     .await
 }
 
+/// Waits until a session has been connected for a second without a break.
+pub async fn stays(hub: &HubProcess, name: &str) {
+    let session = eventually(&format!("{name} stays for a second"), async || {
+        let session = hub.api().session(name).await;
+        assert_eq!(session["connected"], true, "{session}");
+        (session["sinceMs"].as_u64().unwrap() > 1000).then_some(session)
+    })
+    .await;
+    assert_eq!(session["connections"], 1, "{session}");
+}
+
 /// Returns the names of all sessions, in order.
 pub async fn names(hub: &HubProcess) -> Vec<String> {
     let sessions = hub.api().sessions().await;

@@ -12,7 +12,7 @@ use testkit::{
     },
 };
 
-use crate::seed_browsers::{client, done, failed, hub_for_extensions, names, session};
+use crate::seed_browsers::{client, done, failed, hub_for_extensions, names, session, stays};
 
 #[tokio::test]
 async fn the_hub_speaks_first_acknowledges_hello_and_answers_pings() {
@@ -42,7 +42,6 @@ async fn connected_comes_before_anything_is_said() {
     match socket.recv().await {
         Incoming::Message(first) => {
             assert_eq!((&first["type"], &first["instanceId"]), (&json!("connected"), &json!(id)));
-            assert!(first.get("timestamp").is_some(), "{first}");
         }
         other => panic!("{other:?}"),
     }
@@ -164,6 +163,21 @@ async fn a_second_socket_of_an_instance_waits_until_the_first_is_dead() {
     let url = json!({"url": "https://third.example/"});
     done(&client(&hub, "other"), "browser_navigate", url).await;
     assert_eq!(third.commands_of("browser_navigate").len(), 1);
+}
+
+#[tokio::test]
+async fn an_instance_that_is_there_stays_and_one_that_stands_still_is_given_up() {
+    let hub = hub_for_extensions(&["--ping-after", "100ms", "--dead-after", "150ms"]).await;
+    let extension = Enhanced::connect(hub.port()).await;
+    session(&hub, "enhanced").await;
+    // It says nothing for 30 s, and answers what the socket itself asks.
+    stays(&hub, "enhanced").await;
+    extension.line.order(Order::Freeze);
+    hub.api().until_connected("enhanced", false).await;
+    let dialects = hub.api().get("/api/dialects").await.must_be(200).json();
+    let dialects = dialects["dialects"].as_array().unwrap().clone();
+    let own = dialects.iter().find(|one| one["name"] == "enhanced").unwrap();
+    assert_eq!(own["sessions"], json!([{"name": "enhanced", "connected": false}]));
 }
 
 #[tokio::test]

@@ -215,11 +215,14 @@ async fn tabs_are_listed_opened_activated_and_closed() {
     session(&hub, "enhanced").await;
     let claude = client(&hub, "claude");
     let listed = done(&claude, "browser_tab", json!({"action": "list"})).await;
-    assert!(listed.to_string().contains("https://mail.example/"), "{listed}");
+    let mail = listed["tabs"].as_array().unwrap().iter().find(|tab| tab["tab"] == 101);
+    let mail = mail.unwrap_or_else(|| panic!("{listed}"));
+    let seen = (&mail["session"], &mail["url"], &mail["active"]);
+    assert_eq!(seen, (&json!("enhanced"), &json!("https://mail.example/"), &json!(false)));
     let opened =
         done(&claude, "browser_tab", json!({"action": "new", "url": "https://a.example/"})).await;
     let tab = extension.tabs().into_iter().find(|tab| tab.url == "https://a.example/").unwrap();
-    assert!(opened.to_string().contains(&tab.id.to_string()), "{opened}");
+    assert_eq!(opened["tab"], json!(tab.id), "{opened}");
     let mail = extension.tabs()[0].id;
     done(&claude, "browser_tab", json!({"action": "activate", "tab": mail})).await;
     assert!(extension.tabs()[0].active);
@@ -231,6 +234,26 @@ async fn tabs_are_listed_opened_activated_and_closed() {
     let said = failed(&claude, "browser_tab", json!({"action": "close", "tab": tab.id})).await;
     assert!(said.contains(&tab.id.to_string()), "{said}");
     assert_eq!(extension.tabs(), left);
+}
+
+#[tokio::test]
+async fn a_tab_of_another_window_is_closed_or_nothing_is() {
+    let hub = hub_for_extensions(&[]).await;
+    let extension = Enhanced::connect(hub.port()).await;
+    session(&hub, "enhanced").await;
+    // Both windows have a first tab, and the extension closes by number.
+    let second = extension.open_window("https://second.example/");
+    let claude = client(&hub, "claude");
+    let before = done(&claude, "browser_tab", json!({"action": "list"})).await;
+    assert!(before["tabs"].as_array().unwrap().iter().any(|tab| tab["tab"] == second), "{before}");
+    let tabs = extension.tabs();
+    let args = json!({"action": "close", "tab": second});
+    let (failed, said) = claude.call("browser_tab", args).await.told();
+    let gone: Vec<_> = tabs.iter().filter(|tab| !extension.tabs().contains(tab)).collect();
+    match failed {
+        true => assert!(gone.is_empty(), "{said}: {gone:?}"),
+        false => assert!(gone.iter().all(|tab| tab.id == second), "{said}: {gone:?}"),
+    }
 }
 
 #[tokio::test]

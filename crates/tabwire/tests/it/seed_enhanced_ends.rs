@@ -40,6 +40,7 @@ async fn a_call_that_is_not_answered_is_sent_once_and_ends_in_time() {
 async fn a_browser_that_goes_away_ends_its_calls_at_once() {
     let hub = hub_for_extensions(&["--call-timeout", "60s"]).await;
     let extension = Enhanced::connect(hub.port()).await;
+    session(&hub, "enhanced").await;
     let _other = Enhanced::connect(hub.port()).await;
     session(&hub, "enhanced-2").await;
     extension.hold("stuck.example");

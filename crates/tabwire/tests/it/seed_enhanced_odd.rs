@@ -3,7 +3,11 @@
 use serde_json::{Value, json};
 use testkit::{
     Ask, Dial, FakeApp,
-    seeds::enhanced::{Enhanced, EnhancedOptions, ORIGIN, uuid},
+    frame::{frame, opcode},
+    seeds::{
+        enhanced::{Enhanced, EnhancedOptions, ORIGIN, uuid},
+        wire::Order,
+    },
 };
 
 use crate::{
@@ -31,28 +35,26 @@ const SENSELESS: &[&str] = &[
 
 #[tokio::test]
 async fn the_generation_of_the_seed_works() {
-    for unified in [false, true] {
-        let hub = hub_for_extensions(&[]).await;
-        let options = EnhancedOptions::new(hub.port());
-        let options = if unified { options.unified() } else { options.legacy() };
-        let extension = options.connect().await;
-        let acknowledged = extension.line.until_heard("helloAck").await;
-        assert_eq!(acknowledged["instanceId"], json!(extension.instance), "it wants to know");
-        session(&hub, "enhanced").await;
-        let claude = client(&hub, "claude");
-        for round in 0..3 {
-            let url = format!("https://{round}.example/");
-            let result = done(&claude, "browser_navigate", json!({"url": url})).await;
-            assert_eq!(result["url"], json!(url), "unified: {unified}");
-        }
-        let command = &extension.commands_of("browser_navigate")[0];
-        assert!(!command["id"].is_null(), "{command}");
-        assert_eq!(command["payload"]["url"], "https://0.example/");
-        let said = failed(&claude, "browser_execute", json!({"expression": "1"})).await;
-        assert!(said.contains("Content Security Policy"), "unified: {unified}: {said}");
-        let click = json!({"action": "click", "ref": "ref2"});
-        failed(&claude, "browser_interact", click).await;
+    let hub = hub_for_extensions(&[]).await;
+    let extension = EnhancedOptions::new(hub.port()).legacy().connect().await;
+    let acknowledged = extension.line.until_heard("helloAck").await;
+    assert_eq!(acknowledged["instanceId"], json!(extension.instance), "it wants to know");
+    session(&hub, "enhanced").await;
+    let claude = client(&hub, "claude");
+    for round in 0..3 {
+        let url = format!("https://{round}.example/");
+        let result = done(&claude, "browser_navigate", json!({"url": url})).await;
+        assert_eq!(result["url"], json!(url));
     }
+    let command = &extension.commands_of("browser_navigate")[0];
+    assert!(!command["id"].is_null(), "{command}");
+    assert_eq!(command["payload"]["url"], "https://0.example/");
+    let tabs = done(&claude, "browser_tab", json!({"action": "list"})).await;
+    assert!(tabs.to_string().contains("https://2.example/"), "{tabs}");
+    let said = failed(&claude, "browser_execute", json!({"expression": "1"})).await;
+    assert!(said.contains("Content Security Policy"), "{said}");
+    failed(&claude, "browser_interact", json!({"action": "click", "ref": "ref2"})).await;
+    extension.line.must_be_open();
 }
 
 #[tokio::test]
@@ -72,6 +74,8 @@ async fn a_frame_that_cannot_be_read_is_answered_and_costs_nothing() {
         let said = extension.line.until_heard_times("error", errors).await;
         assert!(said[errors - 1].to_string().len() < 2000, "{}", said[errors - 1]);
     }
+    extension.line.order(Order::Bytes(frame(opcode::BINARY, true, b"\x00\x01")));
+    extension.line.until_heard_times("error", errors + 1).await;
     for frame in SENSELESS {
         extension.line.text(frame);
     }

@@ -24,7 +24,7 @@ async fn check_commands(rows: &[(&str, Value, Value, &str)]) {
         let before = page.commands().len();
         let heard = told(&mut client, tool, args.clone()).await;
         assert!(heard.starts_with(said), "{tool} {args}: {said:?} in {heard:?}");
-        assert_eq!(page.commands()[before..], [command.clone()], "{tool} {args}");
+        assert_eq!(&page.commands()[before..], std::slice::from_ref(command), "{tool} {args}");
         assert!(!heard.contains("unconfirmed"), "{tool} {args}: {heard}");
     }
 }

@@ -6,7 +6,11 @@ use std::{net::TcpListener, time::Duration};
 use serde_json::{Value, json};
 use testkit::{
     Dial, FakeApp, HubOptions,
-    seeds::mcp_browser::{McpBrowser, McpBrowserOptions, ORIGIN},
+    frame::{frame, opcode},
+    seeds::{
+        mcp_browser::{McpBrowser, McpBrowserOptions, ORIGIN},
+        wire::Order,
+    },
 };
 
 use crate::{
@@ -24,6 +28,8 @@ async fn a_frame_that_cannot_be_read_is_answered_and_costs_nothing() {
         browser.line.text(frame);
         browser.line.until_heard_times("error", number + 1).await;
     }
+    browser.line.order(Order::Bytes(frame(opcode::BINARY, true, b"\x00\x01")));
+    browser.line.until_heard_times("error", UNREADABLE.len() + 1).await;
     for frame in [
         "{}",
         r#"{"type":"telepathy"}"#,

@@ -133,7 +133,7 @@ async fn a_half_open_browser_is_noticed_and_a_quiet_one_is_kept() {
 }
 
 #[tokio::test]
-async fn nonsense_is_passed_over_in_silence_and_costs_nothing() {
+async fn nonsense_is_answered_with_an_error_and_costs_nothing() {
     let (hub, extension) = hub_and_extension(PATIENT).await;
     let bystander = Moonsurf::start(hub.compat("moonsurf")).await;
     for nonsense in [
@@ -161,8 +161,13 @@ async fn nonsense_is_passed_over_in_silence_and_costs_nothing() {
         assert!(!failed, "{session}: {said}");
         assert_eq!(browser.registrations(), 1, "{session}: {:?}", browser.endings());
         let heard = browser.everything();
-        let kinds: Vec<_> = heard.iter().map(|message| message["type"].clone()).collect();
+        let (errors, said): (Vec<_>, Vec<_>) =
+            heard.iter().partition(|message| message["type"] == "error");
+        let kinds: Vec<_> = said.iter().map(|message| message["type"].clone()).collect();
         assert_eq!(kinds, ["welcome", "tool_call"], "{session}: {heard:?}");
+        assert_eq!(errors.is_empty(), session == "moonsurf-2", "only who sent it hears of it");
+        let code = |error: &Value| error["error"]["code"].is_string();
+        assert!(errors.iter().all(|error| code(error)), "{errors:?}");
     }
 }
 

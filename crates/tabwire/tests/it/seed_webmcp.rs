@@ -5,13 +5,16 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use testkit::{
     HubProcess, McpHttp, PATIENCE, eventually,
-    seeds::webmcp::{ORIGIN, Tab, WebMcp, WebMcpOptions},
+    seeds::{
+        webmcp::{ORIGIN, Tab, WebMcp, WebMcpOptions},
+        wire::Order,
+    },
     within,
 };
 
 use crate::{
     mcp_scene::{each, tool},
-    seed_browsers::{client, done, failed, feed_of, hub_for_extensions, session},
+    seed_browsers::{client, done, failed, feed_of, hub_for_extensions, session, stays},
 };
 
 /// A page in a tab that can search and fails when it is asked to.
@@ -62,9 +65,10 @@ async fn the_hub_asks_first_and_the_browser_is_a_session_with_its_tabs() {
     assert_eq!((&session["kind"], &session["dialect"]), (&json!("browser"), &json!("webmcp")));
     assert_eq!((&session["origin"], &session["version"]), (&json!(ORIGIN), &json!("156.0.0.0")));
     let listed = done(&client(&hub, "claude"), "browser_tab", json!({"action": "list"})).await;
-    for part in ["71", "https://shop.example/", "72", "about:blank"] {
-        assert!(listed.to_string().contains(part), "{part} in {listed}");
-    }
+    let tabs = listed["tabs"].as_array().unwrap().iter();
+    let seen: Vec<_> = tabs.map(|tab| (tab["tab"].clone(), tab["url"].clone())).collect();
+    let expected = [(71, "https://shop.example/"), (72, "about:blank")];
+    assert_eq!(seen, expected.map(|(id, url)| (json!(id), json!(url))));
 }
 
 #[tokio::test]
@@ -75,6 +79,16 @@ async fn pings_are_answered_and_keep_the_browser_there() {
     browser.line().until_heard_times("pong", 20).await;
     browser.line().must_be_open();
     assert_eq!(session(&hub, "chrome").await["connections"], 1);
+}
+
+#[tokio::test]
+async fn a_browser_that_says_nothing_and_answers_the_sockets_own_pings_is_there() {
+    let hub = hub_for_extensions(&["--ping-after", "100ms", "--dead-after", "150ms"]).await;
+    let browser = shopping(&hub).await;
+    stays(&hub, "chrome").await;
+    assert!(browser.line().heard_of("ping").is_empty(), "it would not know what that is");
+    browser.line().order(Order::Freeze);
+    hub.api().until_connected("chrome", false).await;
 }
 
 #[tokio::test]
@@ -109,6 +123,7 @@ async fn events_before_the_introduction_are_not_lost() {
         connected["sessionId"] = id.clone();
     }
     socket.send(&connected).await;
+    session(&hub, "chrome").await;
     until_tabs(&hub, "chrome", &[(71, "Shop"), (99, "Early")]).await;
 }
 

@@ -4,7 +4,11 @@
 use serde_json::json;
 use testkit::{
     Ask, Dial, FakeApp,
-    seeds::webmcp::{ORIGIN, Tab, WebMcpOptions},
+    frame::{frame, opcode},
+    seeds::{
+        webmcp::{ORIGIN, Tab, WebMcpOptions},
+        wire::Order,
+    },
 };
 
 use crate::{
@@ -47,6 +51,21 @@ async fn two_browsers_are_two_sessions() {
     });
     assert_eq!(done(&claude, "page_tools", args).await["from"], "work");
     work.line().must_be_open();
+}
+
+#[tokio::test]
+async fn a_browser_that_was_restarted_is_the_same_session() {
+    let hub = hub_for_extensions(&[]).await;
+    let before = shopping(&hub).await;
+    drop(before);
+    hub.api().until_connected("chrome", false).await;
+    // A restarted browser numbers its tabs anew.
+    let tabs = vec![shop(9_001)];
+    let after = WebMcpOptions::new(hub.port()).tabs(tabs).connect().await;
+    session(&hub, "chrome").await;
+    until_tabs(&hub, "chrome", &[(9_001, "Shop")]).await;
+    assert_eq!(names(&hub).await, ["chrome"]);
+    after.line().must_be_open();
 }
 
 #[tokio::test]
@@ -192,6 +211,8 @@ async fn a_frame_that_cannot_be_read_is_answered_and_costs_nothing() {
         browser.line().text(frame);
         browser.line().until_heard_times("error", number + 1).await;
     }
+    browser.line().order(Order::Bytes(frame(opcode::BINARY, true, b"\x00\x01")));
+    browser.line().until_heard_times("error", UNREADABLE.len() + 1).await;
     for frame in [
         "{}",
         r#"{"type":"telepathy"}"#,

@@ -42,10 +42,8 @@ pub enum Naming {
 enum Generation {
     /// Commands in envelopes with `wireId`, answers as `response`.
     Envelope,
-    /// The seed's own messages: `{id, type, payload}`, answered by `{id, payload}`.
+    /// The seed's own messages: `{id, type, payload}`, answered in the same shape.
     Legacy,
-    /// The same, answered by a `response` whose data says whether it worked.
-    Unified,
 }
 
 /// An extension that is not connected yet.
@@ -119,12 +117,6 @@ impl EnhancedOptions {
     /// Is of the generation that the seed describes: no id in hello, `{id, type, payload}` only.
     pub fn legacy(mut self) -> Self {
         self.generation = Generation::Legacy;
-        self
-    }
-
-    /// Is of the generation between: the seed's commands, answered by `response`.
-    pub fn unified(mut self) -> Self {
-        self.generation = Generation::Unified;
         self
     }
 
@@ -202,6 +194,11 @@ impl Enhanced {
         self.mind.lock().unwrap().tabs.open.clone()
     }
 
+    /// Lets the user open a window with one page; returns its tab.
+    pub fn open_window(&self, url: &str) -> i64 {
+        self.mind.lock().unwrap().tabs.open_window(url)
+    }
+
     /// Lets the user close a tab.
     pub fn close_tab(&self, id: i64) {
         self.mind.lock().unwrap().tabs.open.retain(|tab| tab.id != id);
@@ -254,12 +251,12 @@ impl EnhancedOptions {
     /// Carries out a message and returns what it says to that.
     fn hear(&self, tabs: &mut Tabs, message: &Value) -> Vec<Value> {
         let kind = message["type"].as_str().unwrap_or_default();
-        if ["helloAck", "pong", "connected"].contains(&kind) {
-            return Vec::new();
-        }
-        match self.generation {
-            Generation::Envelope => self.hear_envelope(tabs, message),
-            Generation::Legacy | Generation::Unified => self.hear_legacy(tabs, message),
+        match (self.generation, kind) {
+            // It looks for further servers.
+            (Generation::Legacy, "helloAck") => vec![json!({"type": "portListRequest"})],
+            (_, "helloAck" | "pong" | "connected") => Vec::new(),
+            (Generation::Envelope, _) => self.hear_envelope(tabs, message),
+            (Generation::Legacy, _) => hear_legacy(tabs, message).into_iter().collect(),
         }
     }
 
@@ -300,31 +297,21 @@ impl EnhancedOptions {
         }
         self.stamp(response)
     }
+}
 
-    fn hear_legacy(&self, tabs: &mut Tabs, message: &Value) -> Vec<Value> {
-        let (id, name) = (&message["id"], message["type"].as_str().unwrap_or_default());
-        if !is_id(id) {
-            return Vec::new();
-        }
-        let outcome = match tabs::KNOWN.contains(&name) {
-            true => tabs.run(None, None, name, &message["payload"]).1,
-            false => Err(format!("No handler for message type: {name}")),
-        };
-        let answer = match (self.generation, outcome) {
-            (Generation::Unified, Ok(mut data)) => {
-                if data.get("success").is_none() {
-                    data["success"] = json!(true);
-                }
-                json!({"type": "response", "id": id, "data": data})
-            }
-            (Generation::Unified, Err(error)) => {
-                json!({"type": "response", "id": id, "data": {"success": false, "error": error}})
-            }
-            (_, Ok(payload)) => json!({"id": id, "payload": payload}),
-            (_, Err(error)) => json!({"id": id, "error": error}),
-        };
-        vec![self.stamp(answer)]
+fn hear_legacy(tabs: &mut Tabs, message: &Value) -> Option<Value> {
+    let (id, name, payload) = (&message["id"], message["type"].as_str()?, &message["payload"]);
+    if !is_id(id) {
+        return None;
     }
+    if !tabs::KNOWN.contains(&name) {
+        return Some(json!({"id": id, "error": format!("Unknown message type: {name}")}));
+    }
+    // Here the tab is part of what is asked.
+    Some(match tabs.run(None, payload["tabId"].as_i64(), name, payload).1 {
+        Ok(result) => json!({"id": id, "type": name, "payload": result}),
+        Err(error) => json!({"id": id, "error": error}),
+    })
 }
 
 /// An id of 0 or of no letters counts as none.

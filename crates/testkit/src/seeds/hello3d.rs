@@ -114,7 +114,8 @@ impl Page {
 
     /// Writes the message with the whole state that follows a command.
     pub fn push(&self) -> Value {
-        json!({"type": "stateUpdate", "state": self.scene.state(), "timestamp": 1_704_067_200_000_u64})
+        let (state, now) = (self.scene.state(), 1_704_067_200_000_u64);
+        json!({"type": "stateUpdate", "state": state, "timestamp": now})
     }
 
     fn tell(&mut self, id: &Value) -> Vec<Reaction> {

@@ -1,6 +1,6 @@
 //! The tabs of the fake browsermcp-enhanced extension, and its commands in them.
 //!
-//! One window. Each AI session has a last tab of its own; the first command of a session that
+//! Windows number their tabs anew, and a tab is closed by that number only. Each AI session has a last tab of its own; the first command of a session that
 //! names no tab opens one.
 
 use std::collections::HashMap;
@@ -42,8 +42,10 @@ pub struct Tab {
     pub title: String,
     /// Its address.
     pub url: String,
-    /// Whether it is in front.
+    /// Whether it is in front of its window.
     pub active: bool,
+    /// Its window.
+    pub window: u32,
 }
 
 /// All tabs, and whose they are.
@@ -53,6 +55,8 @@ pub struct Tabs {
     label: String,
     able: bool,
     next: i64,
+    /// The window in which tabs are opened.
+    window: u32,
     /// Per AI session: its tabs, the last one used at the end.
     sessions: HashMap<Option<String>, Vec<i64>>,
 }
@@ -68,10 +72,20 @@ impl Tabs {
             able,
             // Tab ids of different browsers may well be the same.
             next: 101,
+            window: 1,
             sessions: HashMap::new(),
         };
         tabs.create("https://mail.example/");
         tabs
+    }
+
+    /// Opens a window with one page for the user; returns its tab.
+    pub fn open_window(&mut self, url: &str) -> i64 {
+        let before = self.window;
+        self.window = self.open.iter().map(|tab| tab.window).max().unwrap_or(0) + 1;
+        let id = self.create(url);
+        self.window = before;
+        id
     }
 
     /// Carries out a command; returns the tab that was chosen and how it ended.
@@ -122,9 +136,8 @@ impl Tabs {
                 Ok(json!({"success": true, "tabId": wanted}))
             }
             "tabs.select" => {
-                let index = payload["index"].as_u64().map(|index| index as usize);
-                let wanted = index.and_then(|index| self.open.get(index));
-                let wanted = wanted.ok_or("Tab index not found")?.id;
+                let wanted = self.at(&payload["index"]).ok_or("Tab index not found")?;
+                let wanted = self.open[wanted].id;
                 self.activate(wanted)?;
                 self.remember(session, wanted);
                 Ok(json!({"success": true, "tabId": wanted}))
@@ -132,7 +145,7 @@ impl Tabs {
             "tabs.new" => {
                 let id = self.create(payload["url"].as_str().unwrap_or("about:blank"));
                 self.remember(session, id);
-                Ok(json!({"tabId": id, "index": self.open.len() - 1}))
+                Ok(json!({"tabId": id, "index": self.index(self.open.len() - 1)}))
             }
             "tabs.close" => Ok(json!({"success": self.close(payload)})),
             "snapshot.accessibility" => self.snapshot(tab, payload),
@@ -164,21 +177,33 @@ impl Tabs {
     }
 
     fn close(&mut self, payload: &Value) -> bool {
-        let found = match payload["index"].as_u64() {
-            Some(index) => (index < self.open.len() as u64).then_some(index as usize),
-            None => self.open.iter().position(|tab| tab.active),
+        let found = match payload["index"].is_number() {
+            true => self.at(&payload["index"]),
+            false => self.open.iter().position(|tab| tab.active),
         };
         let Some(found) = found else { return false };
         let closed = self.open.remove(found);
         for tabs in self.sessions.values_mut() {
             tabs.retain(|id| *id != closed.id);
         }
+        let mut left = self.open.iter_mut().filter(|tab| tab.window == closed.window);
         if closed.active
-            && let Some(next) = self.open.last_mut()
+            && let Some(next) = left.next_back()
         {
             next.active = true;
         }
         true
+    }
+
+    /// Returns the first tab with a number, in whichever window.
+    fn at(&self, index: &Value) -> Option<usize> {
+        (0..self.open.len()).find(|place| json!(self.index(*place)) == *index)
+    }
+
+    /// Returns the number of a tab in its window.
+    fn index(&self, place: usize) -> usize {
+        let window = self.open[place].window;
+        self.open[..place].iter().filter(|tab| tab.window == window).count()
     }
 
     fn snapshot(&mut self, tab: i64, payload: &Value) -> Outcome {
@@ -216,14 +241,15 @@ impl Tabs {
         self.next += 1;
         let title =
             if url == "about:blank" { String::new() } else { format!("{} at {url}", self.label) };
-        self.open.push(Tab { id, title, url: url.to_owned(), active: false });
+        let window = self.window;
+        self.open.push(Tab { id, title, url: url.to_owned(), active: false, window });
         let _ = self.activate(id);
         id
     }
 
     fn activate(&mut self, id: i64) -> Result<(), String> {
-        self.find(id)?;
-        for tab in &mut self.open {
+        let window = self.find(id)?.window;
+        for tab in self.open.iter_mut().filter(|tab| tab.window == window) {
             tab.active = tab.id == id;
         }
         Ok(())
@@ -257,9 +283,9 @@ impl Tabs {
     }
 
     fn list(&self) -> Vec<Value> {
-        let entry = |(index, tab): (usize, &Tab)| {
+        let entry = |(place, tab): (usize, &Tab)| {
             json!({
-                "id": tab.id, "index": index, "title": tab.title, "url": tab.url,
+                "id": tab.id, "index": self.index(place), "title": tab.title, "url": tab.url,
                 "active": tab.active,
             })
         };

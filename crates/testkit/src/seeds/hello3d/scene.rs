@@ -2,7 +2,8 @@
 //! camera that looks from the south.
 //!
 //! Numbers are treated as JavaScript treats them, since that is what a hub has to live with: a
-//! missing one is not a number and `null` is nothing, read-back carries the noise of the trigonometry.
+//! missing one is not a number, `null` is nothing, and what is read back carries the noise of the
+//! trigonometry.
 
 use serde_json::{Value, json};
 

@@ -39,6 +39,8 @@ pub struct Page {
     pub redirects: VecDeque<String>,
     /// What scripts answer, as text; by default the label and the script.
     pub evaluates: Option<Result<String, String>>,
+    /// What scripts answer where that is an object: as text it is one only if they make it so.
+    pub object: Option<Value>,
     /// What scripts write to the console before they answer.
     pub logs: Vec<(String, String)>,
     label: String,
@@ -53,6 +55,7 @@ impl Page {
             slow: false,
             redirects: VecDeque::new(),
             evaluates: None,
+            object: None,
             logs: Vec::new(),
             label: label.to_owned(),
             wanted: None,
@@ -237,9 +240,12 @@ impl Page {
             batch["url"] = json!(format!("eval:{}", self.tab.as_ref().map_or(0, |tab| tab.id)));
             answers.push(batch);
         }
-        let outcome = match &self.evaluates {
-            Some(outcome) => outcome.clone(),
-            None => Ok(format!("{} ran {}", self.label, message["code"].as_str().unwrap())),
+        let code = message["code"].as_str().unwrap_or_default();
+        let outcome = match (&self.evaluates, &self.object) {
+            (Some(outcome), _) => outcome.clone(),
+            (None, Some(object)) if code.contains("JSON.stringify") => Ok(object.to_string()),
+            (None, Some(_)) => Ok("[object Object]".to_owned()),
+            (None, None) => Ok(format!("{} ran {code}", self.label)),
         };
         let mut answer = json!({
             "type": "evaluate_js_response", "requestId": message["requestId"],

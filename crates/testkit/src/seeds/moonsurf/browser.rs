@@ -6,7 +6,10 @@
 use serde_json::{Map, Value, json};
 
 /// The smallest picture there is, a PNG of one pixel.
-pub const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+pub const PICTURE: &str = concat!(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ",
+    "AAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+);
 
 /// The elements of every page.
 const ELEMENTS: [&str; 3] = ["#button", "#email", "#country"];
