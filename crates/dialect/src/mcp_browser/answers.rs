@@ -93,7 +93,7 @@ fn evaluated(call: CallId, shape: Shape, fields: &Map<String, Value>) -> Output 
     };
     match place {
         Some(place) => foreign::done(call, &json!({ "position": place })),
-        None => foreign::done(call, &json!({ "result": result })),
+        None => foreign::done(call, &json!({ "result": unpacked(shape, &result) })),
     }
 }
 
@@ -109,6 +109,17 @@ fn content(call: CallId, shape: Shape, mut fields: Map<String, Value>) -> Output
         foreign::cut_content(&mut fields, longest);
     }
     foreign::done(call, &Value::Object(fields))
+}
+
+/// Returns the object that a script gave, where the text holds one.
+fn unpacked(shape: Shape, result: &Value) -> Value {
+    let object = match (shape, result) {
+        (Shape::Value, Value::String(text)) if text.starts_with(['{', '[']) => {
+            serde_json::from_str(text).ok()
+        }
+        _ => None,
+    };
+    object.unwrap_or_else(|| result.clone())
 }
 
 /// Lines of a page's console.

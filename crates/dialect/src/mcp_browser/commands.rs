@@ -58,6 +58,16 @@ pub enum Shape {
     Content(Option<usize>),
     /// Where a page is scrolled to, as JSON in a text.
     Place,
+    /// What a script gave, an object as JSON in a text.
+    Value,
+}
+
+/// Makes a script give objects as JSON: the client turns whatever it gets into a text.
+fn whole(expression: &Value) -> String {
+    format!(
+        "(value => typeof value === 'object' && value !== null ? JSON.stringify(value) : value)\
+         ((0, eval)({expression}))"
+    )
 }
 
 /// Plans a piece of work.
@@ -87,7 +97,11 @@ pub fn plan(work: &Work) -> Result<Plan, Fault> {
         "browser_evaluate" => {
             args.usual("awaitPromise", false);
             args.only(CALLED, name, &["expression"])?;
-            Ok(request("evaluate_js", json!({"code": args.need("expression")?}), Shape::Plain))
+            Ok(request(
+                "evaluate_js",
+                json!({"code": whole(&args.need("expression")?)}),
+                Shape::Value,
+            ))
         }
         "browser_get_content" => content(&mut args),
         "browser_mouse_scroll" => scroll(&mut args),

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 use testkit::{
-    Ask, Dial, FakeApp,
+    Ask, Dial, FakeApp, HubOptions, eventually,
     frame::{frame, opcode},
     seeds::{
         webmcp::{ORIGIN, Tab, WebMcpOptions},
@@ -12,7 +12,7 @@ use testkit::{
 };
 
 use crate::{
-    scene::hub,
+    scene::{PROGRAM, hub},
     seed_browsers::{client, done, failed, feed_of, hub_for_extensions, names, session},
     seed_enhanced_odd::UNREADABLE,
     seed_webmcp::{page_tools, shop, shopping, until_tabs},
@@ -87,7 +87,7 @@ async fn two_sockets_of_one_browser_are_one_session_and_the_newest_is_spoken_to(
     browser.open_another().await;
     browser.lines[1].until_heard("connect").await;
     let search = json!({"action": "call", "tool": "search", "tab": 71, "args": {"query": "tea"}});
-    testkit::eventually("calls go to the newest", async || {
+    eventually("calls go to the newest", async || {
         done(&claude, "page_tools", search.clone()).await;
         (!browser.lines[1].heard_of("callTool").is_empty()).then_some(())
     })
@@ -146,7 +146,7 @@ async fn the_loss_of_one_socket_does_not_end_the_session() {
     browser.open_another().await;
     browser.lines[2].until_heard("connect").await;
     let search = json!({"action": "call", "tool": "search", "tab": 71, "args": {"query": "tea"}});
-    testkit::eventually("the newest is spoken to", async || {
+    eventually("the newest is spoken to", async || {
         done(&claude, "page_tools", search.clone()).await;
         (!browser.lines[2].heard_of("callTool").is_empty()).then_some(())
     })
@@ -176,6 +176,32 @@ async fn another_page_cannot_occupy_the_place() {
     page_tools(&claude, json!({"action": "list"})).await;
     let search = json!({"action": "call", "tool": "search", "tab": 71, "args": {"query": "tea"}});
     assert_eq!(done(&claude, "page_tools", search).await["from"], "webmcp");
+    browser.line().must_be_open();
+}
+
+#[tokio::test]
+async fn whoever_has_no_token_drives_nobody_where_one_is_required() {
+    let options = HubOptions::new(PROGRAM);
+    let tokens = options.place().write("tokens", "a-secret-that-is-long-enough\n");
+    let tokens = tokens.to_str().unwrap();
+    let flags = ["--require-token", "--token-file", tokens, "--allow-origin", ORIGIN];
+    let hub = options.flags(&flags).start().await;
+    let browser = WebMcpOptions::new(hub.port()).tabs(vec![shop(71)]).connect().await;
+    let token = "a-secret-that-is-long-enough";
+    eventually("the browser is a session", async || {
+        let answer = hub.api().with_token(token).get("/api/sessions/chrome").await;
+        (answer.status == 200 && answer.json()["connected"] == true).then_some(())
+    })
+    .await;
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+    let ask = Ask::post("/mcp", &message).header("Accept", "application/json, text/event-stream");
+    assert_eq!(ask.send(hub.port()).await.status, 401);
+    assert_eq!(hub.api().get("/api/sessions").await.status, 401);
+    let bearer = format!("Bearer {token}");
+    let claude = client(&hub, "claude").header("Authorization", &bearer);
+    let opened =
+        done(&claude, "browser_tab", json!({"action": "new", "url": "https://a.example/"}));
+    assert_eq!(opened.await["tab"], 72);
     browser.line().must_be_open();
 }
 
