@@ -69,6 +69,8 @@ pub(super) fn read(root: &Section<'_>, types: &Types) -> Result<Vec<Tool>, Manif
     let mut tools = Vec::new();
     let mut names = HashSet::new();
     for section in root.sections("tool")? {
+        // Before anything is missed: a key that is misspelt says more than one that is not there.
+        section.allow("a tool", &ALL_KEYS)?;
         for variant in variants(&section)? {
             let tool = read_one(&variant, types)?;
             let name = &tool.definition.name;
