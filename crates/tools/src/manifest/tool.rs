@@ -69,8 +69,6 @@ pub(super) fn read(root: &Section<'_>, types: &Types) -> Result<Vec<Tool>, Manif
     let mut tools = Vec::new();
     let mut names = HashSet::new();
     for section in root.sections("tool")? {
-        // Before anything is missed: a key that is misspelt says more than one that is not there.
-        section.allow("a tool", &ALL_KEYS)?;
         for variant in variants(&section)? {
             let tool = read_one(&variant, types)?;
             let name = &tool.definition.name;
@@ -93,6 +91,10 @@ pub(super) fn is_name(text: &str) -> bool {
 }
 
 fn read_one(section: &Section<'_>, types: &Types) -> Result<Tool, ManifestError> {
+    if section.item("name").is_none() {
+        // A key that is misspelt says more than one that is not there.
+        section.allow("a tool", &ALL_KEYS)?;
+    }
     let name = section.need_text("a tool", "name")?;
     if !is_name(&name.value) {
         let message = format!("{:?} is not a name: 1 to 64 of letters, digits, _ . -", name.value);

@@ -51,6 +51,7 @@ fn unknown_keys_are_refused_with_the_nearest_known_one() {
     check(&tool("replay = \"x\""), 7, "tool `t` has no key `replay` … did you mean `reply`?");
     check("[types.a]\nkind = \"number\"\nminimum = 1", 5, "`minimum` … did you mean `min`?");
     check("[types.a]\nkind = \"colour\"\nmin = 1", 5, "type `a` has no key `min`; it has kind");
+    check("[[tool]]\nnam = \"t\"", 4, "a tool has no key `nam` … did you mean `name`?");
     let arg = "args = { x = { type = \"text\", defualt = \"a\" } }\nreply = \"r\"";
     check(&tool(arg), 7, "argument `x` has no key `defualt` … did you mean `default`?");
     check(
