@@ -1,7 +1,8 @@
 //! Manifests of apps: those in the binary and those in the user's folder, in force at once and
 //! again whenever a file changes.
 //!
-//! A folder is looked at every so often instead of watched: one look costs less than a library
+//! At the start a file that cannot be used costs only itself; later a change with such a file
+//! changes nothing, because somebody is still at it. A folder is looked at every so often instead of watched: one look costs less than a library
 //! that watches, and nobody waits for it.
 
 use std::{
@@ -24,7 +25,9 @@ type Look = Vec<(PathBuf, Option<SystemTime>, u64)>;
 /// stops.
 pub fn keep_fresh(edge: Arc<Edge>, folder: PathBuf) -> impl Future<Output = ()> {
     let known = look(&folder);
-    put_in_force(&edge, &folder);
+    let (manifests, errors) = read(&folder);
+    report(&errors);
+    put_in_force(&edge, manifests);
     watch(edge, folder, known)
 }
 
@@ -38,8 +41,14 @@ async fn watch(edge: Arc<Edge>, folder: PathBuf, mut known: Look) {
         let now = look(&folder);
         if now != known {
             known = now;
-            tracing::info!(folder = %folder.display(), "manifests changed");
-            put_in_force(&edge, &folder);
+            let (manifests, errors) = read(&folder);
+            if errors.is_empty() {
+                tracing::info!(folder = %folder.display(), "manifests changed");
+                put_in_force(&edge, manifests);
+            } else {
+                report(&errors);
+                tracing::warn!("the manifests stay as they were");
+            }
         }
     }
 }
@@ -56,18 +65,18 @@ fn look(folder: &Path) -> Look {
     files
 }
 
-/// Reads all manifests; one that cannot be used is reported and costs only itself.
-fn put_in_force(edge: &Edge, folder: &Path) {
+/// Reads all manifests, the user's over the shipped ones.
+fn read(folder: &Path) -> (Vec<Manifest>, Vec<ManifestError>) {
     let (own, errors) = match folder.exists() {
         true => manifest::load_folder(folder),
         false => Default::default(),
     };
-    let manifests = manifest::merge(manifest::shipped(), own);
+    (manifest::merge(manifest::shipped(), own), errors)
+}
+
+fn put_in_force(edge: &Edge, manifests: Vec<Manifest>) {
     let manifests = manifests.into_iter().map(|manifest| as_enabled(edge, manifest)).collect();
-    let complaints = edge.toolbox.set_manifests(manifests);
-    for error in errors.iter().chain(&complaints) {
-        report(error);
-    }
+    report(&edge.toolbox.set_manifests(manifests));
 }
 
 /// A manifest's tools are there while its dialect is; the link to its page always.
@@ -98,6 +107,8 @@ fn as_enabled(edge: &Edge, manifest: Manifest) -> Manifest {
     }
 }
 
-fn report(error: &ManifestError) {
-    tracing::error!(%error, "manifest not used");
+fn report(errors: &[ManifestError]) {
+    for error in errors {
+        tracing::error!(%error, "manifest not used");
+    }
 }

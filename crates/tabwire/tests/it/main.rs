@@ -12,6 +12,12 @@
 //!   [`mcp_gates`], [`mcp_relay`];
 //! - clients of other projects: [`seed_hello3d`], [`seed_hello3d_tools`], [`seed_hello3d_pages`],
 //!   [`seed_hello3d_losses`], [`seed_moonsurf`], [`seed_moonsurf_doors`], [`seed_moonsurf_losses`];
+//! - extensions of other projects, from [`seed_browsers`]: [`seed_enhanced`], [`seed_enhanced_calls`],
+//!   [`seed_enhanced_ends`], [`seed_enhanced_odd`]; [`seed_mcp_browser`], [`seed_mcp_browser_calls`],
+//!   [`seed_mcp_browser_console`], [`seed_mcp_browser_replay`], [`seed_mcp_browser_odd`];
+//!   [`seed_webmcp`], [`seed_webmcp_tabs`], [`seed_webmcp_crowd`]; all five in [`seed_all`], and the
+//!   file by which hubs are found in [`seed_discovery`];
+//! - apps that cannot be changed: [`manifests`];
 //! - the house itself: [`rooms`].
 //!
 //! Limits are set short through flags, and conditions are looked at until they hold.
@@ -28,6 +34,7 @@ mod inbox;
 mod lanes;
 mod limits;
 mod load;
+mod manifests;
 mod mcp_apps;
 mod mcp_binding;
 mod mcp_bodies;
