@@ -3,20 +3,20 @@
 //! One task per connection holds a reader and a writer. The reader passes frames to the dialect
 //! and meaning to the session; the writer takes all that is ready and flushes once. The writer
 //! waits for a slow peer at most the write timeout; the reader never waits for the writer except
-//! when [`OWN_FRAMES`] answers of the dialect itself are unwritten.
+//! when [`shared::OWN_FRAMES`] answers of the dialect itself are unwritten.
 
 pub(crate) mod ending;
+mod opening;
+mod shared;
 
 use std::{collections::VecDeque, time::Duration};
 
-use dialect::{Dialect, DialectInfo, Frame, Liveness, Output, PingBy};
+use dialect::{Dialect, DialectInfo, Frame, Liveness, Output};
 use futures_util::{SinkExt, StreamExt, stream::SplitSink, stream::SplitStream};
 use hub::{Attachment, Batch, Introduction, Outgoing};
-use model::{CloseReason, Closing, FromBrowser, Hello, InstanceId, ToBrowser};
-use parking_lot::Mutex;
+use model::{CloseReason, Closing, FromBrowser, InstanceId, ToBrowser};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    sync::Notify,
     time::{Instant, sleep_until, timeout},
 };
 use tokio_tungstenite::{WebSocketStream, tungstenite::Message};
@@ -28,9 +28,9 @@ use crate::{
     meter::{Allowance, Meter},
 };
 use ending::End;
+use opening::{judge, open};
+use shared::{Encoded, Shared};
 
-/// Answers of the dialect itself, such as pongs, that may wait to be written.
-const OWN_FRAMES: usize = 256;
 /// A timer that fires this much too late means that we slept, not that the peer is dead.
 const STALL: Duration = Duration::from_secs(2);
 
@@ -56,19 +56,6 @@ pub(crate) type Socket<Io> = WebSocketStream<Meter<Io>>;
 type Reading<Io> = SplitStream<Socket<Io>>;
 type Writing<Io> = SplitSink<Socket<Io>, Message>;
 
-/// What reader and writer of one connection share.
-struct Shared {
-    // Blocking mutexes: held for one step of the machine or queue, never across an await.
-    dialect: Mutex<Box<dyn Dialect>>,
-    own: Mutex<VecDeque<Message>>,
-    own_ready: Notify,
-    own_taken: Notify,
-    liveness: Liveness,
-    /// When the machine wants to be woken.
-    wake_at: Mutex<Option<Instant>>,
-    wake_changed: Notify,
-}
-
 /// Runs a connection to its end.
 pub async fn run<Io>(
     edge: &Edge,
@@ -81,15 +68,7 @@ pub async fn run<Io>(
 {
     let (mut writing, mut reading) = socket.split();
     let Visitor { dialect, info, liveness, instance, origin, grant, port } = visitor;
-    let shared = Shared {
-        dialect: Mutex::new(dialect),
-        liveness,
-        wake_at: Mutex::default(),
-        wake_changed: Notify::new(),
-        own: Mutex::default(),
-        own_ready: Notify::new(),
-        own_taken: Notify::new(),
-    };
+    let shared = Shared::new(dialect, liveness);
     // Boxed, like all that is not the idle conversation: a task is as large as its largest
     // phase, and ten thousand of them wait.
     let opened = Box::pin(open(edge, config, &shared, &mut reading, &mut writing)).await;
@@ -126,97 +105,23 @@ pub async fn run<Io>(
     Box::pin(ending::finish(edge, &allowance, reading, writing, end, farewell)).await;
 }
 
-/// Waits for the introduction.
-async fn open<Io>(
-    edge: &Edge,
-    config: &Config,
-    shared: &Shared,
-    reading: &mut Reading<Io>,
-    writing: &mut Writing<Io>,
-) -> Result<(Hello, Vec<Output>), End>
-where
-    Io: AsyncRead + AsyncWrite + Unpin + Send,
-{
-    let greeting = async {
-        let outputs = shared.dialect.lock().open();
-        if let Some(hello) = greet(writing, outputs).await? {
-            return Ok(hello);
-        }
-        loop {
-            // Cancel-safe: a message is taken whole or stays in the socket's buffer.
-            let message = tokio::select! {
-                () = edge.stop.cancelled() => {
-                    let closing = Closing::new(CloseReason::Restarting, "the hub is shutting down");
-                    return Err(End::Close(closing));
-                }
-                message = reading.next() => message,
-            };
-            let outputs = receive(shared, message)?;
-            if let Some(hello) = greet(writing, outputs).await? {
-                return Ok(hello);
-            }
-        }
-    };
-    timeout(config.hello_timeout, greeting).await.unwrap_or_else(|_| {
-        let message = format!("no hello within {:?}", config.hello_timeout);
-        let closing = Closing::new(CloseReason::HelloTimeout, message);
-        Err(End::Close(closing))
-    })
-}
-
-/// Carries out what the machine says before there is a session, up to the introduction; what
-/// it says after that is for the session.
-async fn greet<Io>(
-    writing: &mut Writing<Io>,
-    outputs: Vec<Output>,
-) -> Result<Option<(Hello, Vec<Output>)>, End>
-where
-    Io: AsyncRead + AsyncWrite + Unpin + Send,
-{
-    let mut outputs = outputs.into_iter();
-    while let Some(output) = outputs.next() {
-        match output {
-            Output::Write(text) => writing.send(Message::text(text)).await.map_err(End::Broken)?,
-            Output::Ping => {
-                writing.send(Message::Ping(Default::default())).await.map_err(End::Broken)?
-            }
-            Output::Close(closing) => return Err(End::Announced(closing)),
-            Output::Deliver(FromBrowser::Hello(hello)) => {
-                return Ok(Some((*hello, outputs.collect())));
-            }
-            // Signs of life before the introduction change nothing, and nobody waits for more.
-            Output::Deliver(_) | Output::WakeAfter(_) => {}
-        }
-    }
-    Ok(None)
-}
-
-/// Checks an introduction against what the gates found out.
-fn judge(hello: &Hello, instance: Option<&InstanceId>, grant: Grant) -> Result<(), Closing> {
-    if instance.is_some_and(|given| *given != hello.instance) {
-        return Err(Closing::new(
-            CloseReason::ProtocolError,
-            "the instance id in hello and the one in the address differ",
-        ));
-    }
-    if hello.kind == model::Kind::Browser && !grant.may_be_browser() {
-        return Err(Closing::new(CloseReason::Refused, "a web page cannot be a browser"));
-    }
-    Ok(())
-}
-
 /// Reads and writes until one of the two ends.
 async fn converse<Io>(
     config: &Config,
     shared: &Shared,
     (reading, writing): (&mut Reading<Io>, &mut Writing<Io>),
     attachment: &Attachment,
-    outgoing: Outgoing,
+    mut outgoing: Outgoing,
     said_already: Vec<Output>,
 ) -> End
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
+    // The welcome waits already, and comes before whatever the machine says by itself.
+    let welcome = outgoing.next().await;
+    if let Err(end) = write_batch(config, shared, writing, attachment, Some(welcome)).await {
+        return end;
+    }
     if let Err(end) = carry_out(shared, said_already, attachment) {
         return end;
     }
@@ -336,21 +241,33 @@ where
             batch = outgoing.next() => Some(batch),
             () = shared.own_ready.notified() => None,
         };
-        let messages = match batch {
-            Some(Batch::Close(closing)) => return End::Close(closing),
-            Some(Batch::Messages(messages)) => messages,
-            None => VecDeque::new(),
-        };
-        let write = write_all(shared, writing, attachment, messages);
-        match timeout(config.write_timeout, write).await {
-            Ok(Ok(())) => {}
-            Ok(Err(end)) => return end,
-            Err(_) => {
-                let message = format!("nothing was read for {:?}", config.write_timeout);
-                return End::Close(Closing::new(CloseReason::SlowConsumer, message));
-            }
+        if let Err(end) = write_batch(config, shared, writing, attachment, batch).await {
+            return end;
         }
     }
+}
+
+/// Writes a batch, or only what the machine has to say; a slow peer has the write timeout.
+async fn write_batch<Io>(
+    config: &Config,
+    shared: &Shared,
+    writing: &mut Writing<Io>,
+    attachment: &Attachment,
+    batch: Option<Batch>,
+) -> Result<(), End>
+where
+    Io: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    let messages = match batch {
+        Some(Batch::Close(closing)) => return Err(End::Close(closing)),
+        Some(Batch::Messages(messages)) => messages,
+        None => VecDeque::new(),
+    };
+    let write = write_all(shared, writing, attachment, messages);
+    timeout(config.write_timeout, write).await.unwrap_or_else(|_| {
+        let message = format!("nothing was read for {:?}", config.write_timeout);
+        Err(End::Close(Closing::new(CloseReason::SlowConsumer, message)))
+    })
 }
 
 /// Writes everything that is ready and flushes once.
@@ -376,88 +293,4 @@ where
         attachment.receive(message).map_err(End::Close)?;
     }
     Ok(())
-}
-
-/// What became of messages.
-#[derive(Default)]
-struct Encoded {
-    frames: VecDeque<Message>,
-    /// What the machine answers for its peer.
-    told: Vec<FromBrowser>,
-    closing: Option<Closing>,
-}
-
-impl Shared {
-    /// Turns messages into frames, the machine's own first, up to where it wants to close.
-    fn encode(&self, messages: VecDeque<ToBrowser>) -> Encoded {
-        let mut encoded = Encoded { frames: self.take_own(), ..Encoded::default() };
-        let mut dialect = self.dialect.lock();
-        for output in messages.into_iter().flat_map(|message| dialect.send(message)) {
-            match output {
-                Output::Write(text) => encoded.frames.push_back(Message::text(text)),
-                Output::Ping => encoded.frames.push_back(Message::Ping(Default::default())),
-                Output::Deliver(message) => encoded.told.push(message),
-                Output::WakeAfter(time) => self.wake_after(time),
-                Output::Close(closing) => return Encoded { closing: Some(closing), ..encoded },
-            }
-        }
-        encoded
-    }
-
-    fn wake_after(&self, time: Duration) {
-        *self.wake_at.lock() = Some(Instant::now() + time);
-        self.wake_changed.notify_one();
-    }
-
-    /// Waits until the machine wants to be woken. Cancel-safe: its wish is taken at the end.
-    async fn time_to_wake(&self) {
-        loop {
-            let wish = *self.wake_at.lock();
-            let changed = self.wake_changed.notified();
-            match wish {
-                None => changed.await,
-                Some(at) => {
-                    // Both arms are cancel-safe: the wish stays where it is.
-                    tokio::select! {
-                        () = changed => continue,
-                        () = sleep_until(at) => {}
-                    }
-                    *self.wake_at.lock() = None;
-                    return;
-                }
-            }
-        }
-    }
-
-    /// Waits while too many frames of the machine's own are unwritten.
-    async fn wait_for_room(&self) {
-        while self.own.lock().len() >= OWN_FRAMES {
-            self.own_taken.notified().await;
-        }
-    }
-
-    fn push(&self, message: Message) {
-        self.own.lock().push_back(message);
-        self.own_ready.notify_one();
-    }
-
-    fn take_own(&self) -> VecDeque<Message> {
-        let own = std::mem::take(&mut *self.own.lock());
-        self.own_taken.notify_one();
-        own
-    }
-
-    /// Asks the peer whether it is there.
-    fn ask(&self, ping_by: PingBy) {
-        match ping_by {
-            PingBy::Protocol => self.push(Message::Ping(Default::default())),
-            PingBy::Message => {
-                for output in self.dialect.lock().send(ToBrowser::Ping) {
-                    if let Output::Write(text) = output {
-                        self.push(Message::text(text));
-                    }
-                }
-            }
-        }
-    }
 }

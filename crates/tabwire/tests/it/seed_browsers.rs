@@ -55,6 +55,15 @@ pub async fn stays(hub: &HubProcess, name: &str) {
     assert_eq!(session["connections"], 1, "{session}");
 }
 
+/// Waits until the hub has said all of this on standard error; returns what it has said.
+pub async fn until_said(hub: &HubProcess, parts: &[&str]) -> String {
+    eventually(&format!("the hub says {parts:?}"), async || {
+        let said = hub.stderr();
+        parts.iter().all(|part| said.contains(part)).then_some(said)
+    })
+    .await
+}
+
 /// Returns the names of all sessions, in order.
 pub async fn names(hub: &HubProcess) -> Vec<String> {
     let sessions = hub.api().sessions().await;

@@ -8,9 +8,12 @@ use std::{
 };
 
 use serde_json::Value;
-use testkit::{HubOptions, HubProcess, Place};
+use testkit::{HubOptions, HubProcess, Place, eventually};
 
-use crate::scene::{PROGRAM, hub};
+use crate::{
+    scene::{PROGRAM, hub},
+    seed_browsers::until_said,
+};
 
 /// Returns the discovery files in a folder.
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -18,6 +21,15 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<_> = found.collect();
     found.sort();
     found
+}
+
+/// Waits until a folder has so many discovery files; returns them.
+async fn until_files(folder: &Path, count: usize) -> Vec<PathBuf> {
+    eventually(&format!("{count} files"), async || {
+        let found = files(folder);
+        (found.len() == count).then_some(found)
+    })
+    .await
 }
 
 fn found(hub: &HubProcess) -> PathBuf {
@@ -43,8 +55,7 @@ fn must_be_iso(text: &str) {
 #[tokio::test]
 async fn a_running_hub_can_be_found_and_a_stopped_one_cannot() {
     let mut hub = hub(&[]).await;
-    let files_now = files(&found(&hub));
-    assert_eq!(files_now.len(), 1, "{files_now:?}");
+    let files_now = until_files(&found(&hub), 1).await;
     let entry: Value = serde_json::from_slice(&fs::read(&files_now[0]).unwrap()).unwrap();
     let keys: Vec<_> = entry.as_object().unwrap().keys().cloned().collect();
     let mut sorted = keys.clone();
@@ -80,11 +91,11 @@ async fn what_crashed_hubs_left_behind_is_cleared_and_nothing_else() {
         fs::write(path, text).unwrap();
     }
     let hub = options.start().await;
+    until_files(&found(&hub), 4).await;
     assert!(!stale.exists(), "its process is dead");
     for (path, text) in &kept {
         assert_eq!(fs::read_to_string(path).unwrap(), *text, "{path:?}");
     }
-    assert_eq!(files(&found(&hub)).len(), 4);
 }
 
 #[tokio::test]
@@ -94,16 +105,18 @@ async fn a_hub_that_was_killed_is_cleared_by_the_next() {
     let start =
         || HubOptions::new(PROGRAM).variable("TABWIRE_DISCOVERY", folder.to_str().unwrap()).start();
     let first = start().await;
-    let left = files(&folder);
-    assert_eq!(left.len(), 1);
+    let left = until_files(&folder, 1).await;
     drop(first);
     assert_eq!(files(&folder), left, "nobody could clear it");
     let second = start().await;
-    let now = files(&folder);
-    assert_eq!(now.len(), 1, "{now:?}");
-    assert_ne!(now, left);
+    eventually("the old file is replaced", async || {
+        let now = files(&folder);
+        (now.len() == 1 && now != left).then_some(())
+    })
+    .await;
     let third = start().await;
-    assert_eq!(files(&folder).len(), 2, "two hubs side by side");
+    // Two hubs side by side.
+    until_files(&folder, 2).await;
     drop((second, third));
 }
 
@@ -111,9 +124,8 @@ async fn a_hub_that_was_killed_is_cleared_by_the_next() {
 async fn unsafe_folder(options: HubOptions, folder: &Path, before: &[PathBuf]) {
     let hub = options.start().await;
     hub.api().get("/health").await.must_be(200);
-    let said = hub.stderr();
-    assert!(said.contains("WARN"), "{said}");
-    assert!(said.contains(folder.to_str().unwrap()), "it names the folder: {said}");
+    // It names the folder.
+    until_said(&hub, &["WARN", folder.to_str().unwrap()]).await;
     if let Ok(entries) = fs::read_dir(folder) {
         let now: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
         assert_eq!(now, before, "nothing was written there");
@@ -149,7 +161,7 @@ async fn a_folder_that_is_a_file_is_not_used() {
     let file = options.place().write("file", "mine");
     let options = options.variable("TABWIRE_DISCOVERY", file.to_str().unwrap());
     let hub = options.start().await;
-    assert!(hub.stderr().contains("WARN"), "{}", hub.stderr());
+    until_said(&hub, &["WARN", file.to_str().unwrap()]).await;
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
     hub.api().get("/health").await.must_be(200);
 }
@@ -182,7 +194,8 @@ async fn a_folder_that_is_missing_is_made_and_closed_to_others() {
     let folder = options.place().path().join("deep/browser-mcp");
     fs::create_dir(options.place().path().join("deep")).unwrap();
     let hub = options.variable("TABWIRE_DISCOVERY", folder.to_str().unwrap()).start().await;
-    assert_eq!(files(&folder).len(), 1, "{}", hub.stderr());
+    until_files(&folder, 1).await;
+    hub.api().get("/health").await.must_be(200);
     let mode = fs::metadata(&folder).unwrap().permissions().mode();
     assert_eq!(mode & 0o022, 0, "only its owner may write there");
 }

@@ -4,13 +4,15 @@ use std::time::Duration;
 
 use serde_json::json;
 use testkit::{
-    Dial, Incoming,
+    Ask, Dial, Http, Incoming, PATIENCE, frame,
     seeds::{
         enhanced::{Enhanced, EnhancedOptions, Naming, ORIGIN, uuid},
         webmcp::WebMcp,
         wire::{End, Order},
     },
+    within,
 };
+use tokio::io::AsyncReadExt;
 
 use crate::seed_browsers::{client, done, failed, hub_for_extensions, names, session, stays};
 
@@ -44,6 +46,32 @@ async fn connected_comes_before_anything_is_said() {
             assert_eq!((&first["type"], &first["instanceId"]), (&json!("connected"), &json!(id)));
         }
         other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn connected_comes_first_however_early_hello_is() {
+    let hub = hub_for_extensions(&[]).await;
+    for _ in 0..20 {
+        let path = format!("/session/{}", uuid());
+        let ask = Ask::bare_upgrade(&path).header("Origin", ORIGIN).bytes(hub.port());
+        let hello = frame::text(r#"{"type":"hello","wants":"instanceId"}"#);
+        let mut http = Http::connect(hub.port()).await;
+        http.send(&[ask, hello].concat()).await.unwrap();
+        assert_eq!(http.read_head().await.unwrap().unwrap().status, 101);
+        let (mut stream, mut heard) = http.into_parts();
+        // What a server says is not masked, so it can be read as it is.
+        let text = within(PATIENCE, "both greetings", async {
+            loop {
+                let text = String::from_utf8_lossy(&heard).into_owned();
+                if text.contains("helloAck") && text.contains("\"connected\"") {
+                    return text;
+                }
+                assert!(stream.read_buf(&mut heard).await.unwrap() > 0, "{text}");
+            }
+        })
+        .await;
+        assert!(text.find("\"connected\"") < text.find("helloAck"), "{text}");
     }
 }
 
@@ -143,7 +171,7 @@ async fn a_binding_to_an_instance_picks_its_session() {
 
 #[tokio::test]
 async fn a_second_socket_of_an_instance_waits_until_the_first_is_dead() {
-    let hub = hub_for_extensions(&["--takeover-probe", "300ms"]).await;
+    let hub = hub_for_extensions(&["--takeover-probe", "1s"]).await;
     let options = EnhancedOptions::new(hub.port());
     let first = options.clone().connect().await;
     first.line.until_heard("helloAck").await;
@@ -167,7 +195,7 @@ async fn a_second_socket_of_an_instance_waits_until_the_first_is_dead() {
 
 #[tokio::test]
 async fn an_instance_that_is_there_stays_and_one_that_stands_still_is_given_up() {
-    let hub = hub_for_extensions(&["--ping-after", "100ms", "--dead-after", "150ms"]).await;
+    let hub = hub_for_extensions(&["--ping-after", "200ms", "--dead-after", "600ms"]).await;
     let extension = Enhanced::connect(hub.port()).await;
     session(&hub, "enhanced").await;
     // It says nothing for 30 s, and answers what the socket itself asks.

@@ -16,7 +16,7 @@ use crate::{
 
 #[tokio::test]
 async fn a_call_that_is_not_answered_is_sent_once_and_ends_in_time() {
-    let hub = hub_for_extensions(&["--call-timeout", "300ms"]).await;
+    let hub = hub_for_extensions(&["--call-timeout", "1s"]).await;
     let extension = Enhanced::connect(hub.port()).await;
     session(&hub, "enhanced").await;
     extension.hold("stuck.example");

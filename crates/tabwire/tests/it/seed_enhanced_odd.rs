@@ -12,7 +12,7 @@ use testkit::{
 
 use crate::{
     scene::hub,
-    seed_browsers::{client, done, failed, hub_for_extensions, names, session},
+    seed_browsers::{client, done, failed, hub_for_extensions, names, session, until_said},
 };
 
 /// Frames that cannot be read.
@@ -173,8 +173,7 @@ async fn strangers_are_refused_before_the_upgrade() {
 #[tokio::test]
 async fn any_extension_may_be_let_in_and_is_marked_and_gets_no_further() {
     let hub = hub(&["--allow-origin", "chrome-extension://*"]).await;
-    let stderr = hub.stderr();
-    assert!(stderr.contains("WARN") && stderr.contains("chrome-extension://*"), "{stderr}");
+    until_said(&hub, &["WARN", "chrome-extension://*"]).await;
     let any = "chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     let extension = EnhancedOptions::new(hub.port()).origin(Some(any)).connect().await;
     let session = session(&hub, "enhanced").await;

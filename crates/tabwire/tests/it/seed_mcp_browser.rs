@@ -119,7 +119,7 @@ async fn an_introduction_with_gaps_is_taken_all_the_same() {
 
 #[tokio::test]
 async fn heartbeats_are_answered_for_as_long_as_they_come() {
-    let hub = hub_for_extensions(&["--ping-after", "150ms", "--dead-after", "150ms"]).await;
+    let hub = hub_for_extensions(&["--ping-after", "200ms", "--dead-after", "600ms"]).await;
     let options = McpBrowserOptions::new(hub.compat("mcp_browser"))
         .heartbeat(Duration::from_millis(40), Duration::from_millis(5000));
     let browser = options.connect().await;
@@ -131,7 +131,7 @@ async fn heartbeats_are_answered_for_as_long_as_they_come() {
 
 #[tokio::test]
 async fn an_extension_that_is_there_stays_and_one_that_stands_still_is_given_up() {
-    let flags = ["--ping-after", "100ms", "--dead-after", "150ms"];
+    let flags = ["--ping-after", "200ms", "--dead-after", "600ms"];
     let (hub, browser) = hub_and_browser(&flags).await;
     stays(&hub, "mcp-browser").await;
     assert!(browser.line.heard_of("ping").is_empty(), "it would not know what that is");

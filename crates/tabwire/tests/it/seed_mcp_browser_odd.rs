@@ -15,7 +15,7 @@ use testkit::{
 
 use crate::{
     scene::{PROGRAM, hub},
-    seed_browsers::{client, done, failed, hub_for_extensions, names, session},
+    seed_browsers::{client, done, failed, hub_for_extensions, names, session, until_said},
     seed_enhanced_odd::UNREADABLE,
     seed_mcp_browser::hub_and_browser,
 };
@@ -154,7 +154,7 @@ async fn any_extension_may_be_let_in_and_is_marked() {
     let any = "chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     let flags = ["--compat", "mcp_browser=0", "--allow-origin", "chrome-extension://*"];
     let hub = hub(&flags).await;
-    assert!(hub.stderr().contains("chrome-extension://*"), "{}", hub.stderr());
+    until_said(&hub, &["WARN", "chrome-extension://*"]).await;
     let port = hub.compat("mcp_browser");
     let browser = McpBrowserOptions::new(port).origin(Some(any)).connect().await;
     assert_eq!(session(&hub, "mcp-browser").await["unproven"], true);
@@ -183,8 +183,7 @@ async fn a_program_that_has_the_port_is_left_alone_and_reported() {
     assert_eq!(entry["port"], json!(port));
     let problem = entry["problem"].as_str().unwrap_or_else(|| panic!("no problem: {entry}"));
     assert!(problem.contains("in use") || problem.contains(&port.to_string()), "{problem}");
-    let stderr = hub.stderr();
-    assert!(stderr.contains("mcp_browser") && stderr.contains(&port.to_string()), "{stderr}");
+    until_said(&hub, &["mcp_browser", &port.to_string()]).await;
     let listed = hub.commands(PROGRAM).run(&["dialects"]).await.must_exit(0).stdout;
     assert!(listed.contains("mcp_browser"), "{listed}");
     // The others go on, and so does the other program, to which nobody has connected.

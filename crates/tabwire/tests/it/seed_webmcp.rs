@@ -73,7 +73,7 @@ async fn the_hub_asks_first_and_the_browser_is_a_session_with_its_tabs() {
 
 #[tokio::test]
 async fn pings_are_answered_and_keep_the_browser_there() {
-    let hub = hub_for_extensions(&["--ping-after", "150ms", "--dead-after", "150ms"]).await;
+    let hub = hub_for_extensions(&["--ping-after", "200ms", "--dead-after", "600ms"]).await;
     let options = WebMcpOptions::new(hub.port()).ping_every(Duration::from_millis(50));
     let browser = options.connect().await;
     browser.line().until_heard_times("pong", 20).await;
@@ -83,7 +83,7 @@ async fn pings_are_answered_and_keep_the_browser_there() {
 
 #[tokio::test]
 async fn a_browser_that_says_nothing_and_answers_the_sockets_own_pings_is_there() {
-    let hub = hub_for_extensions(&["--ping-after", "100ms", "--dead-after", "150ms"]).await;
+    let hub = hub_for_extensions(&["--ping-after", "200ms", "--dead-after", "600ms"]).await;
     let browser = shopping(&hub).await;
     stays(&hub, "chrome").await;
     assert!(browser.line().heard_of("ping").is_empty(), "it would not know what that is");

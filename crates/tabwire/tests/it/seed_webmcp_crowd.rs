@@ -13,7 +13,9 @@ use testkit::{
 
 use crate::{
     scene::{PROGRAM, hub},
-    seed_browsers::{client, done, failed, feed_of, hub_for_extensions, names, session},
+    seed_browsers::{
+        client, done, failed, feed_of, hub_for_extensions, names, session, until_said,
+    },
     seed_enhanced_odd::UNREADABLE,
     seed_webmcp::{page_tools, shop, shopping, until_tabs},
 };
@@ -208,7 +210,7 @@ async fn whoever_has_no_token_drives_nobody_where_one_is_required() {
 #[tokio::test]
 async fn any_extension_may_be_let_in_and_is_marked_and_gets_no_further() {
     let hub = hub(&["--allow-origin", "chrome-extension://*"]).await;
-    assert!(hub.stderr().contains("chrome-extension://*"), "{}", hub.stderr());
+    until_said(&hub, &["WARN", "chrome-extension://*"]).await;
     let any = "chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
     let _browser = WebMcpOptions::new(hub.port()).origin(Some(any)).connect().await;
     assert_eq!(session(&hub, "chrome").await["unproven"], true);

@@ -70,7 +70,7 @@ async fn a_tab_in_front_is_reported_when_its_page_is_there() {
 
 #[tokio::test]
 async fn a_page_that_never_loads_ends_in_time_and_not_for_others() {
-    let hub = hub_for_extensions(&["--call-timeout", "300ms"]).await;
+    let hub = hub_for_extensions(&["--call-timeout", "1s"]).await;
     let browser = shopping(&hub).await;
     browser.load(Load::Slow);
     let claude = client(&hub, "claude");
