@@ -21,6 +21,8 @@ pub enum Due {
     Release(Weak<Session>, CallId),
     /// Ask for the whole state, because what is known does not add up.
     Refresh(Weak<Session>),
+    /// End the calls that wait for a browser which lost this connection.
+    GiveUp(Weak<Session>, u64),
     /// Drop a session whose browser stayed away.
     Forget(Weak<Session>),
     /// Drop messages that are too old, in all sessions.

@@ -4,11 +4,15 @@
 //! what the returned values say. Acting calls of one tab go one at a time, in order; reads pass
 //! by; tabs do not wait for each other. A call that its client gave up after it was sent keeps
 //! its tab until the browser answers or a grace time is over, so that two never overlap.
+//!
+//! When the browser's socket dies and it may come back, calls are suspended instead of ended: what
+//! only reads is sent again, what acts is asked after, and what was not sent waits on.
 
 use std::collections::{HashMap, VecDeque};
 
 use model::{
-    Call, CallId, CallProgress, ClientId, Code, Effect, Ending, Fault, Reply, Retry, TabId, Work,
+    Call, CallId, CallProgress, ClientId, Code, Effect, Ending, ExecutorStatus, Fault, Reply,
+    Retry, TabId, Work,
 };
 use tokio::{
     sync::{mpsc, oneshot},
@@ -78,6 +82,28 @@ pub struct Withdrawn {
     pub reserved: Option<Lane>,
 }
 
+/// What a browser that is back has to be told.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Resumed {
+    /// Calls to send.
+    pub send: Vec<Ready>,
+    /// Calls to ask after.
+    pub ask: Vec<CallId>,
+}
+
+/// What follows from what the browser knows of a call.
+#[derive(Debug, PartialEq)]
+pub enum Told {
+    /// It ends like this.
+    End(Result<Reply, Fault>),
+    /// It is sent once more.
+    Send(Box<Ready>),
+    /// It is still at it.
+    Wait,
+    /// Nobody had asked.
+    Stray(Stray),
+}
+
 /// One line of waiting.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lane {
@@ -100,6 +126,8 @@ pub struct CallTable {
 struct Pending {
     new: NewCall,
     sent: bool,
+    /// Sent to a socket that died; the browser has been asked, or will be, what became of it.
+    lost: bool,
     reply: oneshot::Sender<Result<Reply, Fault>>,
 }
 
@@ -125,7 +153,7 @@ impl CallTable {
     ) -> (oneshot::Receiver<Result<Reply, Fault>>, Option<Ready>) {
         let (reply, outcome) = oneshot::channel();
         let (id, lane, effect) = (new.id, new.lane.clone(), new.effect);
-        self.pending.insert(id, Pending { new, sent: false, reply });
+        self.pending.insert(id, Pending { new, sent: false, lost: false, reply });
         if effect != Effect::Act {
             return (outcome, self.make_ready(id));
         }
@@ -170,7 +198,7 @@ impl CallTable {
 
     /// Frees the tab that an abandoned call reserved; returns the next call of it.
     pub fn release(&mut self, id: CallId) -> Option<Ready> {
-        let lane = self.lanes.iter().find(|(_, waiting)| waiting.running == Some(id))?.0.clone();
+        let lane = self.lane_of(id)?;
         self.next_in(&lane)
     }
 
@@ -182,6 +210,61 @@ impl CallTable {
             let _ = to.try_send(progress);
         }
         Ok(())
+    }
+
+    /// Keeps everything for a browser that may come back.
+    pub fn suspend(&mut self) {
+        for pending in self.pending.values_mut() {
+            pending.lost = pending.sent;
+        }
+    }
+
+    /// Takes back that a call was sent: there was nobody to send it to.
+    pub fn unsend(&mut self, id: CallId) {
+        if let Some(pending) = self.pending.get_mut(&id) {
+            (pending.sent, pending.lost) = (false, false);
+        }
+    }
+
+    /// Goes on with a browser that is back: what to send again or for the first time, and what to
+    /// ask after, in the order in which it was begun.
+    pub fn resume(&mut self) -> Resumed {
+        let mut ids: Vec<_> = self
+            .pending
+            .iter()
+            .filter(|(id, pending)| pending.lost || self.is_next(**id, pending))
+            .map(|(id, _)| *id)
+            .collect();
+        ids.sort_unstable();
+        let mut resumed = Resumed::default();
+        for id in ids {
+            let Some(pending) = self.pending.get_mut(&id) else { continue };
+            if pending.lost && pending.new.effect != Effect::Read {
+                resumed.ask.push(id);
+            } else {
+                pending.lost = false;
+                resumed.send.extend(self.make_ready(id));
+            }
+        }
+        resumed
+    }
+
+    /// Takes in what the browser knows of a call that was asked after. A call that it has never
+    /// seen, and would remember, may be sent once more under the same id.
+    pub fn told(&mut self, id: CallId, status: ExecutorStatus, remembers: bool) -> Told {
+        let Some(pending) = self.pending.get_mut(&id).filter(|pending| pending.lost) else {
+            return Told::Stray(self.judge(id));
+        };
+        pending.lost = false;
+        match status {
+            ExecutorStatus::Running => Told::Wait,
+            ExecutorStatus::Ended(outcome) => Told::End(outcome.map(Reply::Result)),
+            ExecutorStatus::Unknown if remembers => match self.make_ready(id) {
+                Some(ready) => Told::Send(Box::new(ready)),
+                None => Told::Wait,
+            },
+            ExecutorStatus::Unknown => Told::End(Err(gone(true, Effect::Act))),
+        }
     }
 
     /// Ends everything because the browser is gone; returns how each call ended.
@@ -198,6 +281,17 @@ impl CallTable {
                 (id, ending)
             })
             .collect()
+    }
+
+    /// Returns whether a call was not sent and need not wait for another.
+    fn is_next(&self, id: CallId, pending: &Pending) -> bool {
+        let first = || self.lanes.get(&pending.new.lane).and_then(|waiting| waiting.running);
+        !pending.sent && (pending.new.effect != Effect::Act || first() == Some(id))
+    }
+
+    fn lane_of(&self, id: CallId) -> Option<Lane> {
+        let found = self.lanes.iter().find(|(_, waiting)| waiting.running == Some(id));
+        found.map(|(lane, _)| lane.clone())
     }
 
     fn make_ready(&mut self, id: CallId) -> Option<Ready> {

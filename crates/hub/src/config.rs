@@ -21,6 +21,10 @@ pub struct Config {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub state_timeout: Duration,
+    /// How long calls under way wait for a browser that lost its connection and keeps results.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub resume_grace: Duration,
     /// Calls under way in one session; one more is answered with `busy`.
     pub calls_per_session: usize,
     /// Calls under way in all sessions; one more is answered with `busy`.
@@ -80,6 +84,7 @@ impl Default for Config {
             call_timeout: Duration::from_secs(30),
             call_timeout_max: Duration::from_secs(600),
             state_timeout: Duration::from_secs(2),
+            resume_grace: Duration::from_secs(5),
             calls_per_session: 256,
             calls_total: 20_000,
             sessions_max: 20_000,

@@ -221,6 +221,11 @@ impl Hub {
                     });
                 }
             }
+            Due::GiveUp(session, connection) => {
+                if let Some(session) = session.upgrade() {
+                    session.give_up(connection);
+                }
+            }
             Due::Forget(session) => {
                 if let Some(session) = session.upgrade()
                     && session.is_forgotten()

@@ -90,6 +90,12 @@ struct Core {
     forget_due: bool,
     /// A whole state has been asked for, or is about to be.
     refresh_due: bool,
+    /// Calls wait for a browser that may come back.
+    suspended: bool,
+    /// The browser said that it leaves on purpose.
+    leaving: bool,
+    /// The browser that is attached is the one that was there before, with all it remembers.
+    same_life: bool,
 }
 
 /// The connection a session has.
@@ -300,7 +306,14 @@ impl Session {
     }
 }
 
+/// The capability of a peer that can tell what became of a call after a reconnect.
+pub const KEEPS_RESULTS: &str = "results";
+
 impl Core {
+    fn keeps_results(&self) -> bool {
+        self.capabilities.iter().any(|name| name == KEEPS_RESULTS)
+    }
+
     /// Says something that is lost with the connection; numbered messages come back by replay.
     fn tell(&mut self, message: ToBrowser) {
         let Some(link) = &self.link else { return };

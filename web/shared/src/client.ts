@@ -23,6 +23,9 @@ import { StateFeed } from './state-feed';
 
 const REPLAY_WITHIN_MS = 10_000;
 
+/** Tells the hub that it may ask after a reconnect what became of a call. */
+const KEEPS_RESULTS = 'results';
+
 export class Client {
   readonly #options: ClientOptions;
   readonly #settled: Settled;
@@ -167,7 +170,7 @@ export class Client {
       type: 'hello',
       instanceId: this.#identity?.instanceId ?? '',
       kind,
-      capabilities: [...capabilities],
+      capabilities: [...new Set([...capabilities, KEEPS_RESULTS])],
       epoch: this.#log.epoch,
       ...(name !== undefined && { name }),
       ...(version !== undefined && { version }),

@@ -59,7 +59,7 @@ test('it introduces itself and is connected when welcomed', async () => {
     kind: 'app',
     name: 'Viewer',
     version: '1.2.0',
-    capabilities: [],
+    capabilities: ['results'],
   });
   assert.deepEqual(statuses, [
     { type: 'connecting' },

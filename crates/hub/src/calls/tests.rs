@@ -206,3 +206,77 @@ proptest! {
         }
     }
 }
+
+/// Two acting calls of one tab and a read, suspended after the first and the read were sent.
+fn suspended() -> (CallTable, Vec<oneshot::Receiver<Result<Reply, Fault>>>) {
+    let mut table = CallTable::default();
+    let mut outcomes = Vec::new();
+    for (number, effect) in [(1, Effect::Act), (2, Effect::Act), (3, Effect::Read)] {
+        outcomes.push(table.enter(new_call(number, 7, effect)).0);
+    }
+    table.suspend();
+    (table, outcomes)
+}
+
+fn ids(ready: &[Ready]) -> Vec<u64> {
+    ready.iter().map(|ready| ready.call.id.number).collect()
+}
+
+#[tokio::test]
+async fn what_acts_is_asked_after_and_what_reads_is_sent_again() {
+    let (mut table, mut outcomes) = suspended();
+    let resumed = table.resume();
+    assert_eq!((resumed.ask, ids(&resumed.send)), (vec![id(1)], vec![3]));
+    assert!(outcomes.iter_mut().all(|outcome| outcome.try_recv().is_err()), "nobody was told");
+    assert_eq!(table.told(id(1), ExecutorStatus::Running, true), Told::Wait);
+    assert_eq!(ready_id(&table.end(id(1), done()).1), Some(2), "the next of the tab follows");
+}
+
+#[tokio::test]
+async fn what_the_browser_remembers_is_the_end() {
+    for outcome in [Ok(Json::null()), Err(Fault::new(Code::ToolFailed, "no"))] {
+        let (mut table, _outcomes) = suspended();
+        table.resume();
+        let told = table.told(id(1), ExecutorStatus::Ended(outcome.clone()), true);
+        assert_eq!(told, Told::End(outcome.map(Reply::Result)));
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_never_arrived_is_sent_under_the_same_id_and_only_to_who_would_know() {
+    let (mut table, _outcomes) = suspended();
+    table.resume();
+    let Told::Send(ready) = table.told(id(1), ExecutorStatus::Unknown, true) else {
+        panic!("it is sent")
+    };
+    assert_eq!(ready.call.id, id(1));
+    let (mut table, _outcomes) = suspended();
+    table.resume();
+    let Told::End(Err(fault)) = table.told(id(1), ExecutorStatus::Unknown, false) else {
+        panic!("it ends")
+    };
+    assert_eq!(fault.code, Code::OutcomeUnknown);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_after_twice_nor_what_nobody_waits_for() {
+    let (mut table, _outcomes) = suspended();
+    assert!(table.withdraw(id(1), Ending::TimedOut).is_some());
+    assert_eq!(table.resume().ask, []);
+    let told = table.told(id(1), ExecutorStatus::Running, true);
+    assert_eq!(told, Told::Stray(Stray::Late));
+    assert_eq!(ready_id(&table.release(id(1))), Some(2), "the tab is free after its grace");
+    let told = table.told(id(9), ExecutorStatus::Unknown, true);
+    assert_eq!(told, Told::Stray(Stray::Unknown));
+}
+
+#[tokio::test]
+async fn a_call_that_was_not_sent_waits_for_the_browser() {
+    let mut table = CallTable::default();
+    let (_outcome, ready) = table.enter(new_call(1, 7, Effect::Act));
+    table.suspend();
+    table.unsend(ready.unwrap().call.id);
+    // It was never written, so there is nothing to ask after.
+    let resumed = table.resume();
+    assert_eq!((resumed.ask, ids(&resumed.send)), (vec![], vec![1]));
+}

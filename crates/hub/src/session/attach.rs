@@ -139,6 +139,9 @@ impl Session {
                 changed_at: Instant::now(),
                 forget_due: false,
                 refresh_due: false,
+                suspended: false,
+                leaving: false,
+                same_life: false,
             }),
         })
     }
@@ -268,6 +271,8 @@ impl Session {
         core.link = Some(Link { number, outbox, heard: 0, hearing });
         let known_before = core.inbox.seen().is_some();
         let numbered = hello.epoch.is_some();
+        core.same_life = hello.epoch.is_some()
+            && hello.epoch.as_ref() == core.inbox.seen().map(|seen| &seen.epoch);
         let received = hello.epoch.map(|epoch| self.open_inbox(&mut core, epoch));
         let position = hello.position.or_else(|| {
             let sequence = core.habits.last_sequence?;
@@ -277,6 +282,8 @@ impl Session {
         let recovered = welcome.replay.refused.is_none();
         // Under the same lock as everything that follows: the welcome is first on the wire.
         core.tell(ToBrowser::Welcome(Box::new(welcome)));
+        core.leaving = false;
+        Self::resume_calls(&mut core);
         self.record(&mut core, feed::entry("session", "connected", Level::Info, Json::null()));
         if !numbered {
             self.start_over(&mut core, hello.tabs);
@@ -364,7 +371,7 @@ impl Session {
             link.hearing.notify_waiters();
         }
         core.changed_at = Instant::now();
-        let ended = core.calls.end_all();
+        let ended = self.suspend_or_end(&mut core, number);
         self.record(&mut core, feed::entry("session", "disconnected", Level::Info, Json::null()));
         if !std::mem::replace(&mut core.forget_due, true) {
             let retention = self.services.config.load().session_retention;
@@ -373,7 +380,48 @@ impl Session {
         drop(core);
         self.services.metrics.connected.dec();
         self.services.offers_changed();
-        tracing::info!(session = %self.id, connection = number, calls = ended.len(), "detached");
+        tracing::info!(session = %self.id, connection = number, calls = ended, "detached");
+    }
+
+    /// Lets calls wait for a browser that keeps its results and may come back; otherwise ends them.
+    /// Returns how many have ended.
+    fn suspend_or_end(self: &Arc<Self>, core: &mut Core, number: u64) -> usize {
+        let grace = self.services.config.load().resume_grace;
+        if core.leaving || grace.is_zero() || !core.keeps_results() || core.calls.count() == 0 {
+            return core.calls.end_all().len();
+        }
+        core.suspended = true;
+        core.calls.suspend();
+        self.services.agenda.after(grace, Due::GiveUp(Arc::downgrade(self), number));
+        0
+    }
+
+    /// Ends the calls that waited for a browser, unless it is back.
+    pub(crate) fn give_up(&self, number: u64) {
+        let mut core = self.core.lock();
+        if core.suspended && core.links == number {
+            core.suspended = false;
+            let ended = core.calls.end_all();
+            tracing::info!(session = %self.id, calls = ended.len(), "did not come back in time");
+        }
+    }
+
+    /// Goes on with the calls of a browser that is back.
+    fn resume_calls(core: &mut Core) {
+        if !std::mem::take(&mut core.suspended) {
+            return;
+        }
+        if !core.keeps_results() {
+            core.calls.end_all();
+            return;
+        }
+        let resumed = core.calls.resume();
+        for call in resumed.ask {
+            core.tell(ToBrowser::CallQuery(call));
+        }
+        for ready in resumed.send {
+            core.dispatch(Some(ready));
+        }
     }
 
     /// Returns how long its browser has been away; `None` means that it is there.

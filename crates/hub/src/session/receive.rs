@@ -6,13 +6,20 @@ use std::{
 };
 
 use model::{
-    CallId, Change, CloseReason, Closing, Code, Fault, FromBrowser, Json, Level, NumberedChange,
-    Position, ReplayPage, ReplayRequest, Reply, StateUpdate, ToBrowser,
+    CallId, Change, CloseReason, Closing, Code, ExecutorStatus, Fault, FromBrowser, Json, Level,
+    NumberedChange, Position, ReplayPage, ReplayRequest, Reply, StateUpdate, ToBrowser,
 };
 use serde_json::json;
 
 use super::{Core, Session};
-use crate::{agenda::Due, calls::Stray, config::limits, feed, replay::Arrival, state::Applied};
+use crate::{
+    agenda::Due,
+    calls::{Stray, Told},
+    config::limits,
+    feed,
+    replay::Arrival,
+    state::Applied,
+};
 
 /// An ack is due at the latest after this long …
 const ACK_AFTER: Duration = Duration::from_millis(250);
@@ -53,13 +60,12 @@ impl Session {
                     tracing::error!(session = %self.id, %error, "acked messages not dropped");
                 }
             }
-            // The hub asks no queries yet, so a status is an answer that nobody waits for.
-            FromBrowser::Status { .. } | FromBrowser::Stray => {
-                self.services.metrics.stray(Stray::Unknown);
-            }
+            FromBrowser::Status { call, status } => self.call_told(&mut core, call, status),
+            FromBrowser::Stray => self.services.metrics.stray(Stray::Unknown),
             FromBrowser::Alive => {}
             FromBrowser::Bye { message } => {
                 tracing::debug!(session = %self.id, message, "peer says goodbye");
+                core.leaving = true;
             }
             FromBrowser::Hello(_) => {
                 return Err(Closing::new(CloseReason::ProtocolError, "hello was already said"));
@@ -79,6 +85,17 @@ impl Session {
             self.services.metrics.stray(stray);
         }
         core.dispatch(next);
+    }
+
+    /// Takes in what became of a call while the browser was away.
+    fn call_told(self: &Arc<Self>, core: &mut Core, call: CallId, status: ExecutorStatus) {
+        let remembers = core.same_life;
+        match core.calls.told(call, status, remembers) {
+            Told::End(outcome) => self.call_ended(core, call, outcome),
+            Told::Send(ready) => core.dispatch(Some(*ready)),
+            Told::Wait => {}
+            Told::Stray(stray) => self.services.metrics.stray(stray),
+        }
     }
 
     /// A response updates the cache too.

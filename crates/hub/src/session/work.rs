@@ -184,6 +184,9 @@ impl Core {
     pub(super) fn dispatch(&mut self, mut ready: Option<Ready>) {
         while let Some(Ready { call, expired }) = ready {
             let id = call.id;
+            if self.suspended && !expired {
+                return self.calls.unsend(id);
+            }
             ready = match self.try_send(call, expired) {
                 Ok(()) => return,
                 Err(fault) => self.calls.end(id, Err(fault)).1,
