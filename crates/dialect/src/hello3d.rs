@@ -9,7 +9,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use model::{
     Call, CallId, Change, CloseReason, Code, Fault, FromBrowser, Habits, Hello, InstanceId, Kind,
-    Reply, Target, ToBrowser, Work,
+    Reply, Target, ToBrowser, Work, json::shorten,
 };
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
@@ -139,6 +139,7 @@ impl Hello3d {
             "stateError" => {
                 let StateError { request_id, error } = foreign::read(text)?;
                 let words = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
+                let words = shorten(&words, 500);
                 let message = format!("the page could not tell its state: {words}");
                 let fault = Fault::new(Code::StateUnavailable, message);
                 match self.pass_barrier(&request_id) {

@@ -199,6 +199,7 @@ impl McpBrowser {
         hello.capabilities = told.take(CAPABILITIES).map(|text| cut(text, TEXT)).collect();
         hello.capabilities.push("console_events".to_owned());
         hello.habits.nameless = true;
+        hello.habits.one_tab = true;
         hello.habits.last_sequence = Some(Sequence(init.last_sequence.as_u64().unwrap_or(0)));
         vec![Output::Deliver(FromBrowser::Hello(hello.into()))]
     }

@@ -12,7 +12,8 @@ pub mod frames;
 use std::time::Duration;
 
 use model::{
-    Call, CallId, Code, Fault, FromBrowser, Json, Kind, Reply, TabId, Target, ToBrowser, Work,
+    Call, CallId, Change, Code, Fault, FromBrowser, Json, Kind, Reply, TabId, Target, ToBrowser,
+    Work, json::cut,
 };
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -50,6 +51,8 @@ const LIVENESS: Liveness = Liveness {
 
 /// What we call ourselves in every message; the client only repeats it.
 const SESSION: &str = "tabwire";
+/// Characters of a version that are shown.
+const VERSION: usize = 64;
 
 /// The commands that it can do.
 const COMMANDS: &[&str] = &["browser_tab_new", "browser_tab_close", "browser_tab_activate"];
@@ -147,11 +150,17 @@ impl Webmcp {
         let tabs: Vec<WireTab> = foreign::each(told.tabs.as_deref(), TABS);
         let changes = self.tabs.told_all(&tabs);
         let mut outputs: Vec<_> = match self.introduced {
-            true => changes.into_iter().map(foreign::changed).collect(),
+            true => {
+                let gone: Vec<_> = changes.iter().filter_map(closed).collect();
+                let told: Vec<_> = changes.into_iter().map(foreign::changed).collect();
+                let ended = gone.into_iter().flat_map(|id| self.ended_with(id));
+                told.into_iter().chain(ended).collect()
+            }
             false => {
                 let name = told.browser["name"].as_str().unwrap_or(NAME);
                 let mut hello = foreign::browser(foreign::place(NAME), name, COMMANDS);
-                hello.version = told.browser["version"].as_str().map(str::to_owned);
+                hello.version =
+                    told.browser["version"].as_str().map(|version| cut(version, VERSION));
                 hello.capabilities = vec!["discover_tools".to_owned()];
                 hello.tabs = self.tabs.all().cloned().collect();
                 hello.habits.nameless = true;
@@ -176,7 +185,13 @@ impl Webmcp {
     }
 
     fn told_closed(&mut self, id: TabId) -> Vec<Output> {
-        let mut outputs: Vec<_> = self.tabs.closed(id).map(foreign::changed).into_iter().collect();
+        let told = self.tabs.closed(id).map(foreign::changed);
+        told.into_iter().chain(self.ended_with(id)).collect()
+    }
+
+    /// Ends the calls that were about a tab which is gone.
+    fn ended_with(&mut self, id: TabId) -> Vec<Output> {
+        let mut outputs = Vec::new();
         for call in self.pending.take_all(|waiting| *waiting == Waiting::Close(id)) {
             outputs.push(foreign::done(call, &json!({"tab": id.0, "closed": true})));
         }
@@ -331,6 +346,13 @@ impl Webmcp {
     fn known(&self, tab: Option<TabId>) -> Result<TabId, Fault> {
         let tab = foreign::tab_of(tab)?;
         self.tabs.get(tab).map(|known| known.id).ok_or_else(|| unknown(tab))
+    }
+}
+
+fn closed(change: &Change) -> Option<TabId> {
+    match change {
+        Change::TabClosed(id) => Some(*id),
+        _ => None,
     }
 }
 

@@ -242,6 +242,14 @@ fn open_own_port(edge: &Arc<Edge>) -> Option<(u16, CancellationToken)> {
         range.into_iter().find_map(|port| Some((port, compat::bind(port).ok()?)))?;
     let stop = edge.stop.child_token();
     edge.accept_all(listeners, &compat::socket_routes(edge), &moonsurf::INFO, &stop);
+    let (registrations, gone) = (edge.registrations.clone(), stop.clone());
+    edge.tasks.spawn(async move {
+        // Both arms are cancel-safe: one waits for time, the other for a token that stays set.
+        tokio::select! {
+            () = gone.cancelled() => {}
+            () = tokio::time::sleep(UNUSED) => registrations.sweep(),
+        }
+    });
     Some((port, stop))
 }
 

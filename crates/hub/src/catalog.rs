@@ -5,7 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::{Change, ClientId, CloseReason, Closing, Code, Fault, Tab, TabId, ToolSpec};
+use model::{
+    Change, ClientId, CloseReason, Closing, Code, Fault, Tab, TabId, ToolSpec, json::shorten,
+};
 
 use crate::config::limits;
 
@@ -17,7 +19,8 @@ const CLIENTS: usize = 256;
 pub struct Catalog {
     tabs: BTreeMap<TabId, Tab>,
     tools: BTreeMap<Option<TabId>, Vec<ToolSpec>>,
-    last_used: HashMap<ClientId, TabId>,
+    /// The tab that each client used last; none once that tab was closed.
+    last_used: HashMap<ClientId, Option<TabId>>,
 }
 
 impl Catalog {
@@ -73,17 +76,27 @@ impl Catalog {
 
     /// Chooses the tab for a client's call: the named one, else the one it used last.
     pub fn choose_tab(&mut self, client: &ClientId, named: Option<TabId>) -> Result<TabId, Fault> {
-        let chosen = named.or_else(|| self.last_used.get(client).copied());
+        let chosen = named.or_else(|| self.last_used(client).flatten());
         match chosen.filter(|tab| self.tabs.contains_key(tab)) {
             Some(tab) => {
-                if self.last_used.len() >= CLIENTS {
-                    self.last_used.clear();
-                }
-                self.last_used.insert(client.clone(), tab);
+                self.remember(client, tab);
                 Ok(tab)
             }
             None => Err(self.no_tab(named)),
         }
+    }
+
+    /// Returns the tab that a client used last; `Some(None)` means that it was closed since.
+    pub fn last_used(&self, client: &ClientId) -> Option<Option<TabId>> {
+        self.last_used.get(client).copied()
+    }
+
+    /// Makes a tab the client's last one.
+    pub fn remember(&mut self, client: &ClientId, tab: TabId) {
+        if self.last_used.len() >= CLIENTS {
+            self.last_used.clear();
+        }
+        self.last_used.insert(client.clone(), Some(tab));
     }
 
     fn no_tab(&self, named: Option<TabId>) -> Fault {
@@ -95,7 +108,10 @@ impl Catalog {
             .tabs
             .values()
             .take(20)
-            .map(|tab| format!("{} {:?} {}", tab.id, tab.title, tab.url))
+            .map(|tab| {
+                let (title, url) = (shorten(&tab.title, 80), shorten(&tab.url, 200));
+                format!("{} {title:?} {url}", tab.id)
+            })
             .collect();
         let hint = match list.is_empty() {
             true => "the browser has no tabs; open one first".to_owned(),
@@ -119,7 +135,9 @@ impl Catalog {
     fn remove_tab(&mut self, id: TabId) {
         self.tabs.remove(&id);
         self.tools.remove(&Some(id));
-        self.last_used.retain(|_, tab| *tab != id);
+        for tab in self.last_used.values_mut().filter(|tab| **tab == Some(id)) {
+            *tab = None;
+        }
     }
 }
 

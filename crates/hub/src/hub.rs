@@ -18,7 +18,7 @@ use crate::{
     query::StateQuery,
     registry::Registry,
     services::Services,
-    session::{Attachment, CallRequest, Introduction, Place, Session},
+    session::{Attachment, CallRequest, Introduction, Session},
 };
 
 /// How often messages that are too old are dropped.
@@ -107,19 +107,14 @@ impl Hub {
             let instance = InstanceId::parse(&format!("{}:{number}", introduction.dialect))
                 .map_err(|error| Closing::new(CloseReason::Internal, error.to_string()))?;
             let session = self.find_or_create(&introduction, &instance)?;
-            match session.judge_place(&introduction).await {
-                Place::Taken => number += 1,
-                Place::Free { superseding } => {
-                    match session.take_place(introduction, superseding, outbox) {
-                        Ok(attachment) => {
-                            self.registry.write().keep(&session);
-                            return Ok(attachment);
-                        }
-                        // Somebody was quicker: look at the same place again.
-                        Err(back) => (introduction, outbox) = *back,
-                    }
+            match session.admit_nameless(introduction, outbox).await {
+                Ok(attachment) => {
+                    self.registry.write().keep(&session);
+                    return Ok(attachment);
                 }
+                Err(back) => (introduction, outbox) = *back,
             }
+            number += 1;
         }
     }
 

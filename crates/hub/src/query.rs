@@ -62,7 +62,9 @@ impl Hub {
         session: &Arc<Session>,
         query: &StateQuery,
     ) -> Result<StateAnswer, Fault> {
-        let fresh = |snapshot: &Snapshot| query.max_age.is_none_or(|most| snapshot.age <= most);
+        let fresh = |snapshot: &Snapshot| {
+            !snapshot.doubtful && query.max_age.is_none_or(|most| snapshot.age <= most)
+        };
         let cached = session.snapshot();
         let metrics = &self.services.metrics;
         if let Some(snapshot) = cached.clone().filter(|found| !query.force_refresh && fresh(found))

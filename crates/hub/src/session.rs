@@ -24,7 +24,6 @@ use parking_lot::Mutex;
 use store::NewEntry;
 use tokio::{sync::Notify, time::Instant};
 
-pub(crate) use attach::Place;
 pub use attach::{Attachment, Introduction};
 pub(crate) use work::humantime_seconds;
 pub use work::{CallRequest, Caller, Ticket};
@@ -90,6 +89,8 @@ struct Core {
     forget_due: bool,
     /// A whole state has been asked for, or is about to be.
     refresh_due: bool,
+    /// It was needed once more after it had been asked for.
+    refresh_again: bool,
     /// Calls wait for a browser that may come back.
     suspended: bool,
     /// The browser said that it leaves on purpose.

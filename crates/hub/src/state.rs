@@ -29,6 +29,8 @@ struct Known {
     /// The value is what the page had at `version`, so that the next patch fits it.
     exact: bool,
     at: Instant,
+    /// The page may have been reloaded since.
+    doubtful: bool,
 }
 
 /// Text until a patch needs the tree, tree until somebody wants the text.
@@ -61,6 +63,8 @@ pub struct Snapshot {
     pub version: u64,
     /// How long ago it was told.
     pub age: Duration,
+    /// The page may have been reloaded since: it has to be asked.
+    pub doubtful: bool,
 }
 
 impl StateCache {
@@ -100,6 +104,7 @@ impl StateCache {
         }
         known.value = Cached::Text(json);
         known.exact = false;
+        known.doubtful = false;
         known.at = Instant::now();
         Applied::Accepted
     }
@@ -120,7 +125,15 @@ impl StateCache {
             epoch: known.epoch.clone(),
             version: known.version,
             age: known.at.elapsed(),
+            doubtful: known.doubtful,
         })
+    }
+
+    /// Takes note that the page may be another one now.
+    pub fn doubt(&mut self) {
+        if let Some(known) = &mut self.known {
+            known.doubtful = true;
+        }
     }
 
     /// Returns the version that is known, without the state.
@@ -141,7 +154,8 @@ impl StateCache {
             }
         }
         let value = Cached::Text(json);
-        self.known = Some(Known { value, epoch, version, exact: true, at: Instant::now() });
+        self.known =
+            Some(Known { value, epoch, version, exact: true, at: Instant::now(), doubtful: false });
         Applied::Accepted
     }
 

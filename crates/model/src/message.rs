@@ -66,6 +66,8 @@ pub struct Habits {
     pub may_double: bool,
     /// It keeps a tab for each client by itself, so clients do not wait for each other.
     pub tab_per_client: bool,
+    /// It has one tab, whether that is named or not.
+    pub one_tab: bool,
     /// What it has seen last of the hub's log, where it knows no epochs.
     pub last_sequence: Option<Sequence>,
 }

@@ -1,8 +1,7 @@
 //! Manifests of apps: those in the binary and those in the user's folder, in force at once and
 //! again whenever a file changes.
 //!
-//! At the start a file that cannot be used costs only itself; later a change with such a file
-//! changes nothing, because somebody is still at it. A folder is looked at every so often instead of watched: one look costs less than a library
+//! The folder is looked at every so often instead of watched: one look costs less than a library
 //! that watches, and nobody waits for it.
 
 use std::{
@@ -13,7 +12,7 @@ use std::{
 };
 
 use edge::Edge;
-use tools::manifest::{self, Manifest, ManifestError};
+use tools::manifest::{self, Folder, Manifest, ManifestError};
 
 /// How often the folder is looked at.
 const EVERY: Duration = Duration::from_secs(1);
@@ -25,13 +24,12 @@ type Look = Vec<(PathBuf, Option<SystemTime>, u64)>;
 /// stops.
 pub fn keep_fresh(edge: Arc<Edge>, folder: PathBuf) -> impl Future<Output = ()> {
     let known = look(&folder);
-    let (manifests, errors) = read(&folder);
-    report(&errors);
-    put_in_force(&edge, manifests);
-    watch(edge, folder, known)
+    let mut files = Folder::default();
+    put_in_force(&edge, &folder, &mut files);
+    watch(edge, folder, known, files)
 }
 
-async fn watch(edge: Arc<Edge>, folder: PathBuf, mut known: Look) {
+async fn watch(edge: Arc<Edge>, folder: PathBuf, mut known: Look, mut files: Folder) {
     loop {
         // Cancel-safe: nothing is taken before it is returned.
         tokio::select! {
@@ -41,14 +39,8 @@ async fn watch(edge: Arc<Edge>, folder: PathBuf, mut known: Look) {
         let now = look(&folder);
         if now != known {
             known = now;
-            let (manifests, errors) = read(&folder);
-            if errors.is_empty() {
-                tracing::info!(folder = %folder.display(), "manifests changed");
-                put_in_force(&edge, manifests);
-            } else {
-                report(&errors);
-                tracing::warn!("the manifests stay as they were");
-            }
+            tracing::info!(folder = %folder.display(), "manifests changed");
+            put_in_force(&edge, &folder, &mut files);
         }
     }
 }
@@ -65,16 +57,14 @@ fn look(folder: &Path) -> Look {
     files
 }
 
-/// Reads all manifests, the user's over the shipped ones.
-fn read(folder: &Path) -> (Vec<Manifest>, Vec<ManifestError>) {
+/// Reads all manifests, the user's over the shipped ones, and puts them in force.
+fn put_in_force(edge: &Edge, folder: &Path, files: &mut Folder) {
     let (own, errors) = match folder.exists() {
-        true => manifest::load_folder(folder),
+        true => files.load(folder),
         false => Default::default(),
     };
-    (manifest::merge(manifest::shipped(), own), errors)
-}
-
-fn put_in_force(edge: &Edge, manifests: Vec<Manifest>) {
+    report(&errors);
+    let manifests = manifest::merge(manifest::shipped(), own);
     let manifests = manifests.into_iter().map(|manifest| as_enabled(edge, manifest)).collect();
     report(&edge.toolbox.set_manifests(manifests));
 }

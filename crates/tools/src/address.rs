@@ -48,7 +48,8 @@ fn is_same(host: &str, usual_port: &str, own: &str) -> bool {
     let (own_name, own_port) = split_port(own);
     let port = port.filter(|port| !port.is_empty()).unwrap_or(usual_port);
     // Leading zeros count for nothing in a port.
-    let same_port = Some(port.trim_start_matches('0')) == own_port;
+    // An own host without a port is behind a proxy, whatever port that has.
+    let same_port = own_port.is_none_or(|own| own == port.trim_start_matches('0'));
     same_port && (plain(name).is_none() || plain(name) == plain(own_name))
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn limited(
     structured: Value,
     source: Option<Source>,
 ) -> Output {
-    let (text, left_out) = shorten(text, action);
+    let (text, left_out) = shorten(text, &advice(action));
     let structured = if left_out > 0 { truncated(left_out) } else { structured };
     Output { text, structured, images: Vec::new(), source }
 }
@@ -59,7 +59,7 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
         Value::Object(fields) if fields.is_empty() && !lines.is_empty() => String::new(),
         value => value.to_string(),
     };
-    let (text, left_out) = shorten(text, action);
+    let (text, left_out) = shorten(text, &advice(action));
     if left_out > 0 {
         value = truncated(left_out);
     }
@@ -69,6 +69,13 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
     lines.extend(Some(text).filter(|text| !text.is_empty()));
     let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
     Output { text: lines.join("\n"), structured: value, images, source: Some(source) }
+}
+
+/// Cuts what an untrusted page answered, for a model and for a program.
+pub(crate) fn of_page(output: Output) -> Output {
+    let (text, left_out) = shorten(output.text, "ask the page for less");
+    let structured = if left_out > 0 { truncated(left_out) } else { output.structured };
+    Output { text, structured, ..output }
 }
 
 /// What a program gets instead of what would be too long.
@@ -130,19 +137,23 @@ fn size(bytes: usize) -> String {
 }
 
 /// Cuts a text that is too long; returns how many characters are missing.
-fn shorten(text: String, action: &Action) -> (String, usize) {
+fn shorten(text: String, advice: &str) -> (String, usize) {
     // Bytes are never fewer than characters, and cheaper to count.
     let total = if text.len() <= LONGEST { 0 } else { text.chars().count() };
     if total <= LONGEST {
         return (text, 0);
     }
     let left_out = total - LONGEST;
-    let ways: Vec<_> = NARROWING.iter().filter(|word| action.takes(word)).collect();
-    let ways: Vec<_> = ways.iter().map(|word| format!("`{word}`")).collect();
-    let advice = match ways.is_empty() {
-        true => "ask for less".to_owned(),
-        false => format!("ask for less with {}", ways.join(" or ")),
-    };
     let kept = cut(&text, LONGEST);
     (format!("{kept}\n… {left_out} of {total} characters are left out; {advice}"), left_out)
+}
+
+/// How to ask for less.
+fn advice(action: &Action) -> String {
+    let ways = NARROWING.iter().filter(|word| action.takes(word));
+    let ways: Vec<_> = ways.map(|word| format!("`{word}`")).collect();
+    match ways.is_empty() {
+        true => "ask for less".to_owned(),
+        false => format!("ask for less with {}", ways.join(" or ")),
+    }
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, act, read},
+    action::{self, Action, act, add, read},
     answer,
     commands::{self, Order},
     definition::{Client, CoreTool, Definition, Output, Source, Work},
@@ -26,7 +26,7 @@ const CONSOLE: &str = "browser_get_console_logs";
 
 const ACTIONS: &[Action] = &[
     // An open dialog holds up its tab, so its answer must pass by what waits there.
-    read("dialog", "browser_handle_dialog", "dialogAction", "promptText"),
+    add("dialog", "browser_handle_dialog", "dialogAction", "promptText"),
     read("console", CONSOLE, "", "level clear").or_if(tells_console),
     read("performance", "browser_get_performance_metrics", "", ""),
     act("trace_start", "browser_start_tracing", "", "categories"),

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, act},
+    action::{self, Action, act, read},
     answer, browser_tab,
     commands::Order,
     definition::{Client, CoreTool, Definition, Output, Work},
@@ -33,7 +33,7 @@ const ACTIONS: &[Action] = &[
     act("reload", "browser_reload", "", "ignoreCache"),
     act("back", "browser_go_back", "", ""),
     act("forward", "browser_go_forward", "", ""),
-    act("wait", "browser_wait_for", "selector|text|expression|timeMs", "timeoutMs"),
+    read("wait", "browser_wait_for", "selector|text|expression|timeMs", "timeoutMs"),
 ];
 
 fn define() -> Definition {

@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hub::{CallRequest, Hub, Route, Session};
-use model::{Code, Fault, Json, Kind, Reply, TabId, Target, Work};
+use model::{Code, Effect, Fault, Json, Kind, Reply, TabId, Target, Work};
 use serde_json::{Map, Value};
 use tokio::task::JoinSet;
 
@@ -111,11 +111,22 @@ impl<'a> Order<'a> {
             Ok(tab) => return Ok(Some(tab)),
             Err(fault) => fault,
         };
+        let client = &self.client.caller.client;
         match self.tab {
             Some(_) if tells_tabs(session) => Err(fault),
-            Some(tab) => Ok(Some(tab)),
+            Some(tab) => {
+                session.remember_tab(client, tab);
+                Ok(Some(tab))
+            }
             None if self.action.tab == TabUse::Wanted && discovers(session) => Err(fault),
-            None => Ok(None),
+            None if tells_tabs(session) => Ok(None),
+            None => match session.last_tab(client) {
+                // Its own tab is gone: whatever is in front is somebody else's.
+                Some(None) if self.action.effect != Effect::Read => Err(fault),
+                // The browser has restarted and has not told its tabs again; it knows best.
+                Some(tab) => Ok(tab),
+                None => Ok(None),
+            },
         }
     }
 

@@ -6,7 +6,7 @@
 //! - this file: what a manifest is, and its head;
 //! - `source`: TOML with lines; `types` and `words`: argument types; `template`: texts; `tool`
 //!   and `each`: the tools;
-//! - [`shipped`] and [`load_folder`]: where manifests come from; [`Apps`]: those in force;
+//! - [`shipped`] and [`Folder`]: where manifests come from; [`Apps`]: those in force;
 //! - [`call`]: a call, with `prepare` (arguments), `routing` (which page) and `link`.
 
 mod apps;
@@ -26,7 +26,7 @@ use std::time::Duration;
 
 pub use apps::Apps;
 pub use call::call;
-pub use folder::{SHIPPED, load_folder, merge, shipped};
+pub use folder::{Folder, SHIPPED, merge, shipped};
 pub use source::ManifestError;
 
 use source::{Section, Source, did_you_mean};

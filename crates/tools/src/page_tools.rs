@@ -6,18 +6,20 @@
 use std::sync::Arc;
 
 use hub::{CallRequest, Route, Session};
-use model::{Code, Effect, Fault, Json, TabId, Target, json::shorten};
+use model::{Code, Effect, Fault, Json, TabId, Target, ToolSpec, json::shorten};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Toolbox, apps, commands,
+    Toolbox, answer, apps, commands,
     definition::{Annotations, Client, CoreTool, Definition, Output, Work, decode},
     discovery::{self, Found, Heard},
 };
 
 /// Tools that one answer lists.
 const LISTED: usize = 50;
+/// Bytes of a schema that is shown whole.
+const SCHEMA: usize = 4096;
 
 /// The tool.
 pub const TOOL: CoreTool = CoreTool { name: "page_tools", define, aliases: &[], actions: &[], run };
@@ -123,7 +125,7 @@ fn show(found: &[Found], heard: &Heard) -> Output {
             json!({
                 "tool": found.spec.name,
                 "description": found.spec.description,
-                "inputSchema": found.spec.input_schema.to_value().unwrap_or_default(),
+                "inputSchema": schema(&found.spec),
                 "session": &*found.session.name,
                 "tab": found.tab.0,
                 "url": found.url,
@@ -147,7 +149,7 @@ async fn call(
     args: Args,
 ) -> Result<Output, Fault> {
     let name = args.tool.ok_or_else(|| missing("tool", "call"))?;
-    let found = find(toolbox, client, sessions, &name).await;
+    let found = find(toolbox, client, sessions, (&name, args.tab.map(TabId))).await;
     let route = Route { session: args.session, binding: client.binding.clone() };
     let session =
         toolbox.hub.route(&route, &format!("a page with the tool {name}"), |session| {
@@ -174,24 +176,42 @@ async fn call(
         progress: client.progress.clone(),
     };
     let reply = toolbox.hub.call(&session, request).await?;
-    Ok(apps::output(&session, &commands::result(reply)?))
+    Ok(answer::of_page(apps::output(&session, &commands::result(reply)?)))
 }
 
-/// Finds the pages that declare a tool; only one that nobody has told of is asked for.
+/// Finds the pages that declare a tool; those that have not told of it are asked, if nobody who is
+/// meant has.
 async fn find(
     toolbox: &Toolbox,
     client: &Client,
     sessions: &[Arc<Session>],
-    name: &str,
+    (name, tab): (&str, Option<TabId>),
 ) -> Vec<Found> {
-    let mut found = discovery::tools(sessions, None, &Heard::default());
-    found.retain(|found| found.spec.name == name);
-    if found.is_empty() {
-        let heard = discovery::ask(toolbox, client, sessions, None).await;
-        found = discovery::tools(sessions, None, &heard);
+    let named = |heard: &Heard| {
+        let mut found = discovery::tools(sessions, None, heard);
         found.retain(|found| found.spec.name == name);
+        found
+    };
+    let found = named(&Heard::default());
+    let is_meant = |found: &Found| {
+        found.session.is_connected() && tab.is_none_or(|wanted| wanted == found.tab)
+    };
+    if found.iter().any(is_meant) {
+        return found;
     }
-    found
+    // A tab that does not exist is not asked, and the error is about the tab.
+    let exists = |wanted: &TabId| {
+        sessions.iter().any(|session| session.info().tabs.iter().any(|tab| tab.id == *wanted))
+    };
+    named(&discovery::ask(toolbox, client, sessions, tab.filter(exists)).await)
+}
+
+/// The schema for a program; one that is longer than a page should need is left out.
+fn schema(spec: &ToolSpec) -> Value {
+    match spec.input_schema.size() > SCHEMA {
+        true => json!({"truncated": true, "bytes": spec.input_schema.size()}),
+        false => spec.input_schema.to_value().unwrap_or_default(),
+    }
 }
 
 fn missing(argument: &str, action: &str) -> Fault {

@@ -1,7 +1,9 @@
 //! Second gate: a web page that asks is one that may.
 //!
 //! Browsers name the page's origin and pages cannot forge it. Origins are compared whole; the only
-//! patterns are [`ANY_EXTENSION`], for the dialects of other projects alone. Programs that are no browsers send none and are judged by the other gates.
+//! patterns are [`ANY_EXTENSION`], for the dialects of other projects alone. An extension that the
+//! operator names may be a browser or an app and never controls; a web page is never a browser of
+//! another project. Programs that are no browsers send none and are judged by the other gates.
 
 use axum::http::{HeaderMap, header};
 use model::{Code, Fault, Kind};
@@ -52,7 +54,13 @@ pub fn check(
             is_ours(&origin, hosts) || is_loopback_page(&origin)
         }
     };
-    let grant = if config.allow_origin.iter().any(same) {
+    let configured = || match area {
+        Area::Socket => true,
+        Area::Foreign(Kind::Browser) => is_extension(&origin),
+        Area::Foreign(Kind::App) => true,
+        Area::Control | Area::Open => !is_extension(&origin),
+    };
+    let grant = if config.allow_origin.iter().any(same) && configured() {
         Grant::Configured
     } else if matches!(area, Area::Foreign(_)) && is_some_extension(config, &origin) {
         Grant::Unproven
@@ -62,6 +70,10 @@ pub fn check(
         return Err(refused(&origin));
     };
     Ok((Some(origin), grant))
+}
+
+fn is_extension(origin: &str) -> bool {
+    origin.split_once("://").is_some_and(|(scheme, _)| scheme.ends_with("-extension"))
 }
 
 /// Returns whether it is an extension and any will do.
@@ -164,6 +176,26 @@ mod tests {
                 assert_eq!(judge(area, foreign), Err("origin"), "{foreign} {area:?}");
             }
         }
+    }
+
+    #[test]
+    fn an_extension_that_is_named_may_connect_and_never_controls() {
+        let extension = "chrome-extension://abcdefghijklmnop";
+        let allow_origin = vec![extension.to_owned(), "https://app.example".to_owned()];
+        let config = Config { allow_origin, ..Config::default() };
+        let judge = |area, origin: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ORIGIN, origin.parse().unwrap());
+            check(&config, &Vec::new(), area, &headers).map(|found| found.1).ok()
+        };
+        for area in [Area::Socket, Area::Foreign(Kind::Browser), Area::Foreign(Kind::App)] {
+            assert_eq!(judge(area, extension), Some(Grant::Configured), "{area:?}");
+        }
+        for area in [Area::Control, Area::Open] {
+            assert_eq!(judge(area, extension), None, "{area:?}");
+            assert_eq!(judge(area, "https://app.example"), Some(Grant::Configured), "{area:?}");
+        }
+        assert_eq!(judge(Area::Foreign(Kind::Browser), "https://app.example"), None);
     }
 
     #[test]

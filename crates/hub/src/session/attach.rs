@@ -69,9 +69,11 @@ impl Drop for Attachment {
 }
 
 /// Whether a peer without a lasting name can have a place.
-pub(crate) enum Place {
-    /// Nobody is there, or only a connection that is dead or the peer's own.
-    Free { superseding: Option<u64> },
+enum Place {
+    /// Nobody is there.
+    Free,
+    /// Only a connection is there that is dead (`own` is false) or the peer's own.
+    Held { number: u64, own: bool },
     /// Somebody else is there.
     Taken,
 }
@@ -139,6 +141,7 @@ impl Session {
                 changed_at: Instant::now(),
                 forget_due: false,
                 refresh_due: false,
+                refresh_again: false,
                 suspended: false,
                 leaving: false,
                 same_life: false,
@@ -163,43 +166,41 @@ impl Session {
     }
 
     /// Looks whether a peer without a lasting name can have this place.
-    pub(crate) async fn judge_place(&self, introduction: &Introduction) -> Place {
+    async fn judge_place(&self, introduction: &Introduction) -> Place {
         if introduction.dialect != &*self.dialect || introduction.origin != self.origin {
             return Place::Taken;
         }
         let (number, same) = {
             let core = self.core.lock();
-            let Some(link) = &core.link else { return Place::Free { superseding: None } };
+            let Some(link) = &core.link else { return Place::Free };
             let hello = &introduction.hello;
             let known = |tab: &Tab| core.catalog.tabs().any(|known| known.id == tab.id);
             (link.number, hello.habits.may_double && hello.tabs.iter().any(known))
         };
         let probe = self.services.config.load().takeover_probe;
         if same || !self.answers_within(probe).await {
-            return Place::Free { superseding: Some(number) };
+            return Place::Held { number, own: same };
         }
         Place::Taken
     }
 
-    /// Gives the place to a peer, unless another was quicker.
-    pub(crate) fn take_place(
+    /// Gives a peer without a lasting name this place, or the introduction back.
+    pub(crate) async fn admit_nameless(
         self: &Arc<Self>,
         introduction: Introduction,
-        superseding: Option<u64>,
         outbox: Outbox,
     ) -> Result<Attachment, Box<(Introduction, Outbox)>> {
-        if self.core.lock().link.as_ref().map(|link| link.number) != superseding {
-            return Err(Box::new((introduction, outbox)));
-        }
-        match superseding {
-            // A peer that may double would only open a closed socket again, and answers what it
-            // was asked on the old one.
-            Some(_) if introduction.hello.habits.may_double => self.unlink(),
-            Some(number) => {
+        let _door = self.door.lock().await;
+        match self.judge_place(&introduction).await {
+            Place::Taken => return Err(Box::new((introduction, outbox))),
+            Place::Free => {}
+            // It would only open a closed socket again, and it answers on either what it was
+            // asked on the old one.
+            Place::Held { own: true, .. } => self.unlink(),
+            Place::Held { number, own: false } => {
                 self.close(Closing::new(CloseReason::Superseded, "the same peer came back"));
                 self.detach(number);
             }
-            None => {}
         }
         Ok(self.attach(introduction, outbox))
     }
@@ -308,6 +309,7 @@ impl Session {
             }
         }
         if core.state.version().is_some() {
+            core.state.doubt();
             self.need_whole_state(core);
         }
     }
@@ -449,12 +451,19 @@ impl Session {
     pub(super) fn need_whole_state(self: &Arc<Self>, core: &mut Core) {
         if !std::mem::replace(&mut core.refresh_due, true) {
             self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
+        } else {
+            // Whoever was asked before may be gone, and the one who is here now was not asked.
+            core.refresh_again = true;
         }
     }
 
     /// Takes note that asking for the whole state has ended, well or not.
-    pub(crate) fn refreshed(&self) {
-        self.core.lock().refresh_due = false;
+    pub(crate) fn refreshed(self: &Arc<Self>) {
+        let mut core = self.core.lock();
+        core.refresh_due = false;
+        if std::mem::take(&mut core.refresh_again) {
+            self.need_whole_state(&mut core);
+        }
     }
 
     fn save(&self, core: &Core) {

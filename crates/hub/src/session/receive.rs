@@ -102,7 +102,7 @@ impl Session {
     fn state_told(self: &Arc<Self>, core: &mut Core, update: StateUpdate) -> Result<Reply, Fault> {
         // From here on another patch that does not fit must be able to ask again, even before
         // whoever asked has seen this answer.
-        core.refresh_due = false;
+        (core.refresh_due, core.refresh_again) = (false, false);
         match core.state.apply(update.clone()) {
             Applied::TooLarge => Err(Fault::new(
                 Code::TooLarge,

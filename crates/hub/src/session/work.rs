@@ -138,6 +138,17 @@ impl Session {
         self.core.lock().catalog.choose_tab(client, named)
     }
 
+    /// Returns the tab that a client used last, known now or not; `Some(None)` means that it was
+    /// closed since.
+    pub fn last_tab(&self, client: &ClientId) -> Option<Option<TabId>> {
+        self.core.lock().catalog.last_used(client)
+    }
+
+    /// Makes a tab the client's last one, in a browser that does not tell all its tabs.
+    pub fn remember_tab(&self, client: &ClientId, tab: TabId) {
+        self.core.lock().catalog.remember(client, tab);
+    }
+
     /// Frees the tab of an abandoned call.
     pub(crate) fn release(&self, call: CallId) {
         let mut core = self.core.lock();
@@ -174,6 +185,7 @@ impl Core {
     /// The line in which an acting call waits.
     fn lane(&self, tab: Option<TabId>, client: &ClientId) -> Lane {
         match tab {
+            _ if self.habits.one_tab => Lane::Session,
             Some(tab) => Lane::Tab(tab),
             None if self.habits.tab_per_client => Lane::Client(client.clone()),
             None => Lane::Session,

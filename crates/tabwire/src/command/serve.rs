@@ -142,6 +142,7 @@ fn reload(layers: &Layers, edge: &Edge, log: &LogHandle, first: &Settings) {
     let _ = log.reload(filter(&settings.own.log_level));
     edge.tokens.store(Arc::new(tokens));
     edge.config.store(Arc::new(settings.edge));
+    edge.toolbox.set_own_hosts(edge.hosts(edge.port()));
     edge.hub.reconfigure(settings.hub);
     tracing::info!("settings reloaded");
 }

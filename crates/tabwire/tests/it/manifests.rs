@@ -60,6 +60,10 @@ async fn a_broken_change_is_reported_by_line_and_changes_nothing() {
     .await;
     assert!(said.contains("lamp.toml:10") && said.contains("did you mean `reply`?"), "{said}");
     assert!(has(&hub, "light_lamp").await, "as it was");
+    // The broken file does not stand in the way of another.
+    write(&hub, "torch.toml", &LAMP.replace("lamp", "torch"));
+    until_listed(&hub, "light_torch", true).await;
+    assert!(has(&hub, "light_lamp").await, "still as it was");
 }
 
 #[tokio::test]

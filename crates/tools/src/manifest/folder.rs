@@ -1,6 +1,10 @@
 //! Where manifests come from: the binary itself, and folders.
 
-use std::{fs, path::Path};
+use std::{
+    collections::HashMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use super::{LARGEST, Manifest, ManifestError};
 
@@ -16,35 +20,69 @@ pub fn shipped() -> Vec<Manifest> {
     SHIPPED.iter().map(parse).collect()
 }
 
-/// Reads all `*.toml` of a folder, by file name. A file that cannot be used costs only itself.
-pub fn load_folder(folder: &Path) -> (Vec<Manifest>, Vec<ManifestError>) {
-    let unreadable = |path: &Path, error: std::io::Error| {
-        ManifestError::whole(&path.display().to_string(), format!("cannot be read: {error}"))
-    };
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
-        Err(error) => return (Vec::new(), vec![unreadable(folder, error)]),
-    };
-    let mut paths: Vec<_> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
-        .collect();
-    paths.sort();
-    let (mut manifests, mut errors): (Vec<Manifest>, Vec<ManifestError>) = Default::default();
-    for path in paths {
-        match read(&path) {
-            Ok(Ok(manifest)) => match manifests.iter().find(|known| known.name == manifest.name) {
+/// A folder with manifests, which may change. A file that can no longer be used stays as it was
+/// when it could: somebody is still at it.
+#[derive(Default)]
+pub struct Folder {
+    /// The last text of each file that could be used.
+    usable: HashMap<PathBuf, String>,
+}
+
+impl Folder {
+    /// Reads all `*.toml` of a folder, by file name. A file that cannot be used costs only itself.
+    pub fn load(&mut self, folder: &Path) -> (Vec<Manifest>, Vec<ManifestError>) {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => return (Vec::new(), vec![unreadable(folder, &error)]),
+        };
+        let mut paths: Vec<_> = entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+            .collect();
+        paths.sort();
+        self.usable.retain(|path, _| paths.contains(path));
+        let (mut manifests, mut errors): (Vec<Manifest>, Vec<ManifestError>) = Default::default();
+        for path in paths {
+            let manifest = match self.read(&path) {
+                Ok(manifest) => Some(manifest),
+                Err(error) => {
+                    errors.push(error);
+                    self.as_it_was(&path)
+                }
+            };
+            let Some(manifest) = manifest else { continue };
+            match manifests.iter().find(|known| known.name == manifest.name) {
                 None => manifests.push(manifest),
                 Some(known) => {
                     let message = format!("the name `{}` is {}'s", known.name, known.file);
                     errors.push(ManifestError::whole(&manifest.file, message));
                 }
-            },
-            Ok(Err(error)) => errors.push(error),
-            Err(error) => errors.push(unreadable(&path, error)),
+            }
         }
+        (manifests, errors)
     }
-    (manifests, errors)
+
+    fn read(&mut self, path: &Path) -> Result<Manifest, ManifestError> {
+        let file = path.display().to_string();
+        // Looked at before it is read: somebody may have put a film there.
+        let size = fs::metadata(path).map_err(|error| unreadable(path, &error))?.len();
+        if size > LARGEST as u64 {
+            let message = format!("{size} bytes; a manifest has at most {LARGEST}");
+            return Err(ManifestError::whole(&file, message));
+        }
+        let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
+        let manifest = Manifest::parse(&file, &text)?;
+        self.usable.insert(path.to_owned(), text);
+        Ok(manifest)
+    }
+
+    fn as_it_was(&self, path: &Path) -> Option<Manifest> {
+        Manifest::parse(&path.display().to_string(), self.usable.get(path)?).ok()
+    }
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> ManifestError {
+    ManifestError::whole(&path.display().to_string(), format!("cannot be read: {error}"))
 }
 
 /// Puts manifests over others: one with the same name takes the other's place, the rest follow.
@@ -56,15 +94,4 @@ pub fn merge(mut below: Vec<Manifest>, above: Vec<Manifest>) -> Vec<Manifest> {
         }
     }
     below
-}
-
-fn read(path: &Path) -> std::io::Result<Result<Manifest, ManifestError>> {
-    let file = path.display().to_string();
-    // Looked at before it is read: somebody may have put a film there.
-    let size = fs::metadata(path)?.len();
-    if size > LARGEST as u64 {
-        let message = format!("{size} bytes; a manifest has at most {LARGEST}");
-        return Ok(Err(ManifestError::whole(&file, message)));
-    }
-    Ok(Manifest::parse(&file, &fs::read_to_string(path)?))
 }

@@ -61,7 +61,10 @@ impl Manifest {
     fn own_page(&self, hub: &Hub, client: &Client) -> Option<Arc<Session>> {
         let id = client.caller.client.as_str();
         let is_own = |session: &Session| session.instance.as_str() == id && self.serves(session);
-        hub.filtered(is_own).into_iter().next()
+        let own = hub.filtered(is_own).into_iter().next()?;
+        let other = |session: &Session| self.serves(session) && session.is_connected();
+        // One that was closed does not stand in the way of one that is there.
+        (own.is_connected() || hub.filtered(other).is_empty()).then_some(own)
     }
 
     fn nobody(&self) -> Fault {

@@ -216,7 +216,7 @@ fn a_folder_is_read_in_order_and_a_bad_file_costs_only_itself() {
             ("a.cases.json", "{}"),
         ],
     );
-    let (manifests, errors) = manifest::load_folder(&folder.0);
+    let (manifests, errors) = manifest::Folder::default().load(&folder.0);
     let names: Vec<_> = manifests.iter().map(Manifest::name).collect();
     assert_eq!(names, ["a", "b"]);
     let errors: Vec<_> = errors.iter().map(ToString::to_string).collect();
@@ -224,7 +224,7 @@ fn a_folder_is_read_in_order_and_a_bad_file_costs_only_itself() {
     assert!(errors[1].contains("c.toml: the name `a` is "), "{errors:?}");
     assert!(errors[2].contains("large.toml: 262145 bytes"), "{errors:?}");
     assert_eq!(errors.len(), 3);
-    let (none, errors) = manifest::load_folder(&folder.0.join("nowhere"));
+    let (none, errors) = manifest::Folder::default().load(&folder.0.join("nowhere"));
     assert!(none.is_empty() && errors[0].message.starts_with("cannot be read: "));
 }
 

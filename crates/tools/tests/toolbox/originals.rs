@@ -137,14 +137,14 @@ async fn other_servers_names_and_words_lead_to_the_same_commands() {
             json!({"action": "dismiss"}),
             "browser_handle_dialog",
             json!({"dialogAction": "dismiss"}),
-            None,
+            Some(4),
         ),
         (
             "browser_clear_storage",
             json!({"type": "all"}),
             "browser_clear_storage",
             json!({"storageType": "all"}),
-            None,
+            Some(4),
         ),
         (
             "browser_tab_close_others",

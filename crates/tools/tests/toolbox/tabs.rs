@@ -37,6 +37,10 @@ async fn a_browser_that_tells_no_tabs_gets_the_number_as_it_is() {
     stage.call("browser_navigate", json!({"action": "back", "tab": 42.0})).await.unwrap();
     assert_eq!(chrome.last().2, Some(42));
     stage.call("browser_tab", json!({"action": "close"})).await.unwrap();
+    assert_eq!(chrome.last().2, Some(42), "the tab that this client used last");
+    let stage = Stage::start();
+    let chrome = stage.browser("chrome").await;
+    stage.call("browser_navigate", json!({"action": "back"})).await.unwrap();
     assert_eq!(chrome.last().2, None, "it has a tab of its own");
 }
 
