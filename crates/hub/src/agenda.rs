@@ -17,6 +17,8 @@ use crate::session::Session;
 pub enum Due {
     /// Tell the browser how far its log was received.
     Ack(Weak<Session>),
+    /// Write the newest state down.
+    KeepState(Weak<Session>),
     /// Free the tab that an abandoned call reserves.
     Release(Weak<Session>, CallId),
     /// Ask for the whole state, because what is known does not add up.

@@ -53,12 +53,18 @@ impl Hub {
         let agenda = &self.services.agenda;
         agenda.after(SWEEP_EVERY, Due::Sweep);
         let mut refreshes = JoinSet::new();
+        let mut synced = self.services.disk.watch();
         loop {
             // All arms are cancel-safe: nothing is taken before it is returned.
             tokio::select! {
                 () = stop.cancelled() => return,
                 due = agenda.next() => self.carry_out(due, &mut refreshes),
                 Some(_) = refreshes.join_next() => {}
+                Ok(()) = synced.changed() => {
+                    for session in self.services.disk.ready() {
+                        session.on_disk();
+                    }
+                }
             }
         }
     }
@@ -197,6 +203,11 @@ impl Hub {
             Due::Ack(session) => {
                 if let Some(session) = session.upgrade() {
                     session.send_ack();
+                }
+            }
+            Due::KeepState(session) => {
+                if let Some(session) = session.upgrade() {
+                    session.keep_state_now();
                 }
             }
             Due::Release(session, call) => {

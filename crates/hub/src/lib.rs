@@ -6,7 +6,8 @@
 //! - [`routing`]: which session a call goes to; [`query`]: asking for a state;
 //! - [`calls`]: one end each; [`state`]: the cache; [`replay`]: both ends of a numbered log;
 //! - [`catalog`]: tabs and tools; [`names`]: readable names; [`feed`]: what happened;
-//! - [`outbox`]: the queue to a socket; [`agenda`]: what is due; [`metrics`]: what is counted;
+//! - [`outbox`]: the queue to a socket; `disk`: waiting until something is kept; [`once`]: calls with a key;
+//! - [`agenda`]: what is due; [`metrics`]: what is counted;
 //! - [`config`]: the settings.
 //!
 //! It knows no wire format, no MCP and no socket.
@@ -15,10 +16,12 @@ mod agenda;
 pub mod calls;
 pub mod catalog;
 pub mod config;
+mod disk;
 pub mod feed;
 pub mod hub;
 pub mod metrics;
 pub mod names;
+pub mod once;
 pub mod outbox;
 pub mod query;
 mod registry;

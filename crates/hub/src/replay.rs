@@ -30,17 +30,37 @@ pub struct ReplayLog {
     log: Box<dyn Log>,
     /// The newest number that was dropped without having been acked, and why.
     lost: Option<(Sequence, RefusedResume)>,
+    /// Nothing after this is shown yet, because it is not on disk; `None` shows everything.
+    shown: Option<Sequence>,
 }
 
 impl ReplayLog {
     /// Takes over a log as it was left.
     pub fn new(log: Box<dyn Log>) -> Self {
-        Self { log, lost: None }
+        Self { log, lost: None, shown: None }
+    }
+
+    /// Takes over a log of which nothing new is shown before [`ReplayLog::show`].
+    pub fn guarded(log: Box<dyn Log>) -> Self {
+        let shown = Some(log.newest());
+        Self { log, lost: None, shown }
+    }
+
+    /// Shows everything up to a number.
+    pub fn show(&mut self, upto: Sequence) {
+        if let Some(shown) = &mut self.shown {
+            *shown = (*shown).max(upto);
+        }
     }
 
     /// Returns the log's name and newest number.
     pub fn current(&self) -> Position {
-        Position { epoch: self.log.epoch(), sequence: self.log.newest() }
+        Position { epoch: self.log.epoch(), sequence: self.newest() }
+    }
+
+    /// Returns the newest number that may be told.
+    fn newest(&self) -> Sequence {
+        self.shown.unwrap_or_else(|| self.log.newest())
     }
 
     /// Returns how many messages are held.
@@ -142,12 +162,14 @@ impl ReplayLog {
         if let Some(refused) = self.refusal(position) {
             return Ok(self.empty_page(Some(refused)));
         }
-        let entries = self.log.read(position.sequence, PAGE)?;
+        let newest = self.newest();
+        let mut entries = self.log.read(position.sequence, PAGE)?;
+        entries.retain(|entry| entry.sequence <= newest.0);
         let upto = Sequence(position.sequence.0 + entries.len() as u64);
         Ok(ReplayPage {
             upto: Position { epoch: position.epoch.clone(), sequence: upto },
             messages: entries.into_iter().map(to_change).collect(),
-            more: upto < self.log.newest(),
+            more: upto < newest,
             partial: false,
             refused: None,
         })
@@ -161,8 +183,9 @@ impl ReplayLog {
             let named = |wanted: &String| *wanted == entry.kind || *wanted == entry.name;
             request.types.is_empty() || request.types.iter().any(named)
         };
+        let newest = self.newest();
         let mut entries = self.log.read(request.from.sequence, usize::MAX)?;
-        entries.retain(wanted);
+        entries.retain(|entry| entry.sequence <= newest.0 && wanted(entry));
         if request.errors_first {
             entries.sort_by_key(|entry| std::cmp::Reverse(entry.level));
         }
@@ -226,6 +249,11 @@ pub struct Inbox {
 }
 
 impl Inbox {
+    /// Goes on where it was left.
+    pub fn restore(seen: Option<Position>) -> Self {
+        Self { seen, asked: false }
+    }
+
     /// Begins a connection whose sender numbers in `epoch`; returns how far it was seen.
     pub fn open(&mut self, epoch: Epoch) -> Position {
         self.asked = false;

@@ -13,8 +13,10 @@ use tokio::sync::{broadcast, watch};
 use crate::{
     agenda::Agenda,
     config::Config,
+    disk::Disk,
     feed::{FeedItem, WATCH_BACKLOG, Watcher},
     metrics::Metrics,
+    once::Once,
     replay::ReplayLimits,
 };
 
@@ -24,6 +26,8 @@ pub(crate) struct Services {
     pub metrics: Metrics,
     pub agenda: Agenda,
     pub store: Arc<dyn Store>,
+    pub disk: Disk,
+    pub once: Once,
     pub version: &'static str,
     /// Counts changes of what sessions offer: tools, tabs, and which sessions there are.
     pub offers: watch::Sender<u64>,
@@ -39,7 +43,9 @@ impl Services {
             config: ArcSwap::from_pointee(config),
             metrics: Metrics::default(),
             agenda: Agenda::default(),
+            disk: Disk::new(store.clone()),
             store,
+            once: Once::default(),
             version,
             offers: watch::Sender::new(0),
             feed: broadcast::Sender::new(WATCH_BACKLOG),

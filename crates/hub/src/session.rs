@@ -9,6 +9,7 @@ mod receive;
 mod work;
 
 use std::{
+    collections::VecDeque,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -78,6 +79,14 @@ struct Core {
     inbox: Inbox,
     /// Received since the last ack.
     unacked: u32,
+    /// Acks that wait for the disk, with the write each waits for.
+    acks: VecDeque<(u64, Position)>,
+    /// Numbered messages that wait for the disk before anybody hears of them.
+    unsynced: VecDeque<(u64, NumberedChange)>,
+    /// The state is about to be written down.
+    keep_state_due: bool,
+    /// Brought back from the store, and no peer has been here since.
+    restored: bool,
     calls: CallTable,
     state: StateCache,
     catalog: Catalog,
@@ -225,8 +234,9 @@ impl Session {
     }
 
     /// Sends the browser an event; it arrives in order, after a reconnect too.
-    pub fn notify(&self, name: &str, level: Level, data: Json) -> Sequence {
+    pub fn notify(self: &Arc<Self>, name: &str, level: Level, data: Json) -> Sequence {
         let limits = self.services.replay_limits();
+        let disk = &self.services.disk;
         let mut core = self.core.lock();
         let entry = feed::entry("event", name, level, data.clone());
         let sequence = match core.outgoing.publish(entry, &limits) {
@@ -238,7 +248,12 @@ impl Session {
         };
         let change = model::Change::Event { name: name.to_owned(), level, data };
         let change = NumberedChange { sequence: Some(sequence), change };
-        core.tell(ToBrowser::Changed(change));
+        let write = disk.written();
+        core.unsynced.push_back((write, change));
+        if core.unsynced.len() > 1 || disk.synced() < write {
+            disk.call_after(write, Arc::downgrade(self));
+        }
+        core.tell_what_is_on_disk(disk.synced());
         sequence
     }
 
@@ -263,8 +278,32 @@ impl Session {
     }
 
     /// Tells the browser how far its log was received, if that is owed.
-    pub(crate) fn send_ack(&self) {
-        self.core.lock().ack_now();
+    pub(crate) fn send_ack(self: &Arc<Self>) {
+        self.ack(&mut self.core.lock());
+    }
+
+    /// Says what had to wait for the disk.
+    pub(crate) fn on_disk(&self) {
+        let synced = self.services.disk.synced();
+        let mut core = self.core.lock();
+        core.tell_what_is_on_disk(synced);
+        core.ack_what_is_on_disk(synced);
+    }
+
+    /// Acks what was received, at once or when the disk has it.
+    fn ack(self: &Arc<Self>, core: &mut Core) {
+        if core.unacked == 0 || core.link.is_none() {
+            return;
+        }
+        core.unacked = 0;
+        let Some(seen) = core.inbox.seen().cloned() else { return };
+        let disk = &self.services.disk;
+        let write = disk.written();
+        core.acks.push_back((write, seen));
+        if disk.synced() < write {
+            disk.call_after(write, Arc::downgrade(self));
+        }
+        core.ack_what_is_on_disk(disk.synced());
     }
 
     /// Drops what is too old.
@@ -326,13 +365,25 @@ impl Core {
         }
     }
 
-    fn ack_now(&mut self) {
-        if self.unacked == 0 || self.link.is_none() {
-            return;
+    /// Tells the numbered messages that are on disk, in order.
+    fn tell_what_is_on_disk(&mut self, synced: u64) {
+        while self.unsynced.front().is_some_and(|(write, _)| *write <= synced) {
+            let Some((_, change)) = self.unsynced.pop_front() else { return };
+            if let Some(sequence) = change.sequence {
+                self.outgoing.show(sequence);
+            }
+            self.tell(ToBrowser::Changed(change));
         }
-        self.unacked = 0;
-        if let Some(seen) = self.inbox.seen().cloned() {
-            self.tell(ToBrowser::Ack(seen));
+    }
+
+    /// Acks the newest position that is on disk.
+    fn ack_what_is_on_disk(&mut self, synced: u64) {
+        let mut newest = None;
+        while self.acks.front().is_some_and(|(write, _)| *write <= synced) {
+            newest = self.acks.pop_front();
+        }
+        if let Some((_, position)) = newest {
+            self.tell(ToBrowser::Ack(position));
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::{collections::VecDeque, time::Duration};
 
-use model::{Epoch, Json, StateBody, StateUpdate};
+use model::{Epoch, Json, StateBody, StateUpdate, record::StateRecord};
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -68,6 +68,35 @@ pub struct Snapshot {
 }
 
 impl StateCache {
+    /// Brings a state back as it was written down; its age goes on.
+    pub fn restore(record: StateRecord, now_ms: u64) -> Self {
+        let Ok(state) = Json::parse(record.state) else { return Self::default() };
+        let age = Duration::from_millis(now_ms.saturating_sub(record.at_ms));
+        let now = Instant::now();
+        let known = Known {
+            value: Cached::Text(state),
+            epoch: record.epoch.and_then(|epoch| Epoch::parse(&epoch).ok()),
+            version: record.version,
+            exact: record.exact,
+            at: now.checked_sub(age).unwrap_or(now),
+            // The page may have gone on without us.
+            doubtful: true,
+        };
+        Self { known: Some(known), ended: VecDeque::new() }
+    }
+
+    /// Writes down what is known.
+    pub fn record(&mut self, now_ms: u64) -> Option<StateRecord> {
+        let Snapshot { state, epoch, version, age, .. } = self.snapshot()?;
+        Some(StateRecord {
+            epoch: epoch.map(|epoch| epoch.as_str().to_owned()),
+            version,
+            exact: self.known.as_ref().is_some_and(|known| known.exact),
+            state: state.as_str().to_owned(),
+            at_ms: now_ms.saturating_sub(age.as_millis() as u64),
+        })
+    }
+
     /// Takes in an update or a response.
     pub fn apply(&mut self, update: StateUpdate) -> Applied {
         if update.epoch.as_ref().is_some_and(|epoch| self.ended.contains(epoch)) {

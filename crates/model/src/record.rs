@@ -64,3 +64,57 @@ impl LogEntry {
         FIXED + self.kind.len() + self.name.len() + self.body.len()
     }
 }
+
+/// The newest known state of a session, as it is known again after a restart.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateRecord {
+    /// The life of the page that counts the versions; none where the page does not count.
+    pub epoch: Option<String>,
+    /// Its version; counted by the hub where the page does not.
+    pub version: u64,
+    /// The state is what the page had at `version`, so that the next patch fits it.
+    #[serde(default)]
+    pub exact: bool,
+    /// All of it, as JSON text.
+    pub state: String,
+    /// When it was told, in milliseconds since 1970, for its age after a restart.
+    pub at_ms: u64,
+}
+
+/// How a call ended, for whoever asks again with the same idempotency key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ResultRecord {
+    /// The call that was made.
+    pub call: String,
+    /// A digest of what was asked, so that the same key with another question is noticed.
+    pub request: String,
+    /// The word of its end, such as `done`.
+    pub outcome: String,
+    /// The result or the fault, as JSON text.
+    pub body: String,
+    /// When it ended, in milliseconds since 1970.
+    pub at_ms: u64,
+}
+
+/// One line of the audit: who did what, where, and how it ended. Secrets are masked before.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditRecord {
+    /// When it ended, in milliseconds since 1970.
+    pub at_ms: u64,
+    /// The client that asked.
+    pub client: String,
+    /// Whom its credentials proved it to be.
+    pub principal: Option<String>,
+    /// The session that was meant, where one was found.
+    pub session: Option<String>,
+    /// The tool as the client named it.
+    pub tool: String,
+    /// The word of its end, such as `done`.
+    pub outcome: String,
+    /// How long it took, in milliseconds.
+    pub ms: u64,
+    /// The call, where one was made.
+    pub call: Option<String>,
+    /// The trace that it belongs to, where the client named one.
+    pub trace: Option<String>,
+}

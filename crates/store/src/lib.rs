@@ -1,7 +1,9 @@
 //! What survives: the trait and its backends.
 //!
-//! - this file: [`Store`] (sessions) and [`Log`] (one numbered log of one session);
+//! - this file: [`Store`] (sessions and what belongs to them) and [`Log`] (one numbered log);
 //! - [`memory`]: keeps everything for as long as the process lives;
+//! - [`embedded`]: keeps it in one file, over restarts and crashes;
+//! - `kept` and `held`: what is in memory, the same in both;
 //! - `conformance` (tests only): the one suite that every backend must pass.
 //!
 //! A store keeps and carries, it does not decide: what is dropped, and what a missing message
@@ -9,16 +11,21 @@
 
 #[cfg(test)]
 mod conformance;
+pub mod embedded;
+mod held;
+mod kept;
 pub mod memory;
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use model::{
-    Epoch, Sequence, SessionId,
-    record::{LogEntry, LogKind, SessionRecord},
+    Epoch, Position, Sequence, SessionId,
+    record::{AuditRecord, LogEntry, LogKind, ResultRecord, SessionRecord, StateRecord},
 };
+use tokio::sync::watch;
 
-pub use memory::{MemoryStore, wall_clock_ms};
+pub use embedded::{EmbeddedStore, Options};
+pub use memory::MemoryStore;
 
 /// Why something could not be kept or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,9 +33,48 @@ pub enum StoreError {
     /// The place where it is kept does not take it now; it may later.
     #[error("the store is not available: {0}")]
     Unavailable(String),
+    /// Another hub has opened the store after us: nothing that we write counts any more.
+    #[error("the store was taken over by another hub (term {theirs}, ours was {ours})")]
+    Fenced {
+        /// The term that we opened it with.
+        ours: u64,
+        /// The term that is in it now.
+        theirs: u64,
+    },
+    /// The file was written by a newer program. It is left as it is.
+    #[error(
+        "{path} has format {found} and this program knows formats up to {known}; \
+         use {needs}, or name another place for the data"
+    )]
+    Newer {
+        /// The file.
+        path: String,
+        /// Its format.
+        found: u32,
+        /// The newest format that we know.
+        known: u32,
+        /// The program that is needed, such as `Tabwire 0.5.0 or newer`.
+        needs: String,
+    },
 }
 
-/// Keeps sessions and their logs.
+/// Whether writes reach the disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Health {
+    /// They do.
+    Ok,
+    /// They do not now. Memory goes on serving, and what waits is written when it can be.
+    Degraded {
+        /// What the disk said, or which limit was hit.
+        reason: String,
+    },
+    /// They never will again: another hub has the store.
+    Fenced,
+}
+
+/// Keeps sessions and what belongs to them. Its methods never wait for the disk, except
+/// [`Store::audit`]; whoever has to know that something is on disk compares
+/// [`Store::written`] with [`Store::synced`].
 pub trait Store: Send + Sync {
     /// Returns every kept session.
     fn sessions(&self) -> Result<Vec<SessionRecord>, StoreError>;
@@ -36,11 +82,61 @@ pub trait Store: Send + Sync {
     /// Keeps a session, replacing what was kept under its id.
     fn save_session(&self, record: SessionRecord) -> Result<(), StoreError>;
 
-    /// Drops a session and its logs.
+    /// Drops a session and all that belongs to it.
+    ///
+    /// Handles of its logs go on working for whoever holds them, but nothing of that is kept.
     fn forget_session(&self, id: &SessionId) -> Result<(), StoreError>;
 
     /// Opens one of a session's logs where it was left, or a new one with a new epoch.
+    ///
+    /// A restart drops logs, positions and states of sessions that were never saved.
     fn open_log(&self, session: &SessionId, kind: LogKind) -> Result<Box<dyn Log>, StoreError>;
+
+    /// Returns how far the log of a session's browser has been seen.
+    fn received(&self, session: &SessionId) -> Result<Option<Position>, StoreError>;
+
+    /// Keeps how far the log of a session's browser has been seen.
+    fn save_received(&self, session: &SessionId, seen: &Position) -> Result<(), StoreError>;
+
+    /// Returns the newest kept state of a session.
+    fn state(&self, session: &SessionId) -> Result<Option<StateRecord>, StoreError>;
+
+    /// Keeps a session's state, replacing the one before.
+    fn save_state(&self, session: &SessionId, record: StateRecord) -> Result<(), StoreError>;
+
+    /// Returns how the call with an idempotency key ended, unless that is too long ago.
+    fn result(&self, key: &str) -> Result<Option<ResultRecord>, StoreError>;
+
+    /// Keeps how a call ended, for so long.
+    fn save_result(&self, key: &str, record: ResultRecord, ttl: Duration)
+    -> Result<(), StoreError>;
+
+    /// Returns up to `limit` audit lines after a number, oldest first. May read the disk.
+    ///
+    /// Numbers grow; a missing one was trimmed or is damaged.
+    fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditLine>, StoreError>;
+
+    /// Adds an audit line.
+    fn append_audit(&self, record: AuditRecord) -> Result<(), StoreError>;
+
+    /// Returns the number of the newest write. Numbers never fall, also those of other threads.
+    fn written(&self) -> u64;
+
+    /// Watches up to which number all writes are on disk, in order. A store without a disk
+    /// counts nothing: there both numbers stay 0, so that nobody waits.
+    fn synced(&self) -> watch::Receiver<u64>;
+
+    /// Returns whether writes reach the disk.
+    fn health(&self) -> Health;
+}
+
+/// An audit line with its number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditLine {
+    /// Grows from line to line.
+    pub number: u64,
+    /// What happened.
+    pub record: AuditRecord,
 }
 
 /// How much a log holds.
@@ -67,7 +163,7 @@ pub struct NewEntry {
     pub body: String,
 }
 
-/// One numbered log. Numbers start at 1 and have no holes.
+/// One numbered log. Numbers start at 1 and have no holes. It works while its store is open.
 ///
 /// The caller orders its own calls; two handles on one log are not used at the same time.
 pub trait Log: Send {
@@ -75,6 +171,8 @@ pub trait Log: Send {
     fn epoch(&self) -> Epoch;
 
     /// Adds a message and returns its number.
+    ///
+    /// A crash may give a number again that was not yet on disk: tell nobody before it is.
     fn append(&mut self, entry: NewEntry) -> Result<Sequence, StoreError>;
 
     /// Returns the newest number that was ever given; 0 when none was.
@@ -91,4 +189,9 @@ pub trait Log: Send {
 
     /// Returns how much is held.
     fn usage(&self) -> Usage;
+}
+
+/// Returns the milliseconds since 1970, for display and for what must be known after a restart.
+pub fn wall_clock_ms() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }

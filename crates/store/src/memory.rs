@@ -1,33 +1,35 @@
 //! Backend `memory`: everything is kept for as long as the process lives.
 //!
-//! The clock is tokio's, so that tests can pause it.
+//! Nothing reaches a disk, so nothing waits for one: both write numbers stay 0.
 
-use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
-    sync::Arc,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use model::{
-    Epoch, Sequence, SessionId,
-    record::{LogEntry, LogKind, SessionRecord},
+    Epoch, Position, Sequence, SessionId,
+    record::{AuditRecord, LogEntry, LogKind, ResultRecord, SessionRecord, StateRecord},
 };
 use parking_lot::Mutex;
-use tokio::time::Instant;
+use tokio::sync::watch;
 
-use crate::{Log, NewEntry, Store, StoreError, Usage};
+use crate::{AuditLine, Health, Log, NewEntry, Store, StoreError, Usage, held::Held, kept::Kept};
 
-/// Keeps sessions and logs in memory. Clones share them.
+/// Audit lines that are kept; one more drops the oldest.
+const AUDIT_LINES: usize = 10_000;
+
+/// Keeps everything in memory. Clones share it.
 #[derive(Clone, Default)]
 pub struct MemoryStore {
     // A blocking mutex: held for one map operation, never across an await.
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<Kept<MemoryLog>>>,
+    // Likewise: held to add or copy lines.
+    audit: Arc<Mutex<Audit>>,
+    synced: Arc<watch::Sender<u64>>,
 }
 
 #[derive(Default)]
-struct Kept {
-    sessions: BTreeMap<String, SessionRecord>,
-    logs: HashMap<(SessionId, LogKind), MemoryLog>,
+struct Audit {
+    newest: u64,
+    lines: VecDeque<AuditLine>,
 }
 
 impl Store for MemoryStore {
@@ -41,9 +43,7 @@ impl Store for MemoryStore {
     }
 
     fn forget_session(&self, id: &SessionId) -> Result<(), StoreError> {
-        let mut kept = self.kept.lock();
-        kept.sessions.remove(id.as_str());
-        kept.logs.retain(|(session, _), _| session != id);
+        self.kept.lock().forget(id);
         Ok(())
     }
 
@@ -51,6 +51,67 @@ impl Store for MemoryStore {
         let mut kept = self.kept.lock();
         let log = kept.logs.entry((session.clone(), kind)).or_insert_with(MemoryLog::create);
         Ok(Box::new(log.clone()))
+    }
+
+    fn received(&self, session: &SessionId) -> Result<Option<Position>, StoreError> {
+        Ok(self.kept.lock().received.get(session).cloned())
+    }
+
+    fn save_received(&self, session: &SessionId, seen: &Position) -> Result<(), StoreError> {
+        self.kept.lock().received.insert(session.clone(), seen.clone());
+        Ok(())
+    }
+
+    fn state(&self, session: &SessionId) -> Result<Option<StateRecord>, StoreError> {
+        Ok(self.kept.lock().states.get(session).map(|record| StateRecord::clone(record)))
+    }
+
+    fn save_state(&self, session: &SessionId, record: StateRecord) -> Result<(), StoreError> {
+        self.kept.lock().states.insert(session.clone(), Arc::new(record));
+        Ok(())
+    }
+
+    fn result(&self, key: &str) -> Result<Option<ResultRecord>, StoreError> {
+        Ok(self.kept.lock().results.get(key).cloned())
+    }
+
+    fn save_result(
+        &self,
+        key: &str,
+        record: ResultRecord,
+        ttl: Duration,
+    ) -> Result<(), StoreError> {
+        self.kept.lock().results.put(key.to_owned(), Arc::new(record), ttl);
+        Ok(())
+    }
+
+    fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditLine>, StoreError> {
+        let audit = self.audit.lock();
+        let skip = audit.lines.partition_point(|line| line.number <= after);
+        Ok(audit.lines.iter().skip(skip).take(limit).cloned().collect())
+    }
+
+    fn append_audit(&self, record: AuditRecord) -> Result<(), StoreError> {
+        let mut audit = self.audit.lock();
+        audit.newest += 1;
+        let number = audit.newest;
+        audit.lines.push_back(AuditLine { number, record });
+        if audit.lines.len() > AUDIT_LINES {
+            audit.lines.pop_front();
+        }
+        Ok(())
+    }
+
+    fn written(&self) -> u64 {
+        0
+    }
+
+    fn synced(&self) -> watch::Receiver<u64> {
+        self.synced.subscribe()
+    }
+
+    fn health(&self) -> Health {
+        Health::Ok
     }
 }
 
@@ -60,13 +121,6 @@ struct MemoryLog {
     epoch: Epoch,
     // A blocking mutex: held for one operation on the queue, never across an await.
     held: Arc<Mutex<Held>>,
-}
-
-#[derive(Default)]
-struct Held {
-    newest: Sequence,
-    bytes: usize,
-    entries: VecDeque<(Instant, LogEntry)>,
 }
 
 impl MemoryLog {
@@ -82,23 +136,12 @@ impl Log for MemoryLog {
 
     fn append(&mut self, entry: NewEntry) -> Result<Sequence, StoreError> {
         let mut held = self.held.lock();
-        let sequence = held.newest.next();
-        let entry = LogEntry {
-            sequence: sequence.0,
-            at_ms: wall_clock_ms(),
-            kind: entry.kind,
-            name: entry.name,
-            level: entry.level,
-            body: entry.body,
-        };
-        held.newest = sequence;
-        held.bytes += entry.size();
-        held.entries.push_back((Instant::now(), entry));
-        Ok(sequence)
+        let entry = held.number(entry);
+        Ok(held.push(entry))
     }
 
     fn newest(&self) -> Sequence {
-        self.held.lock().newest
+        self.held.lock().newest()
     }
 
     fn oldest(&self) -> Sequence {
@@ -106,44 +149,17 @@ impl Log for MemoryLog {
     }
 
     fn read(&self, after: Sequence, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
-        let held = self.held.lock();
-        let skip = after.next().0.saturating_sub(held.oldest().0) as usize;
-        Ok(held.entries.iter().skip(skip).take(limit).map(|(_, entry)| entry.clone()).collect())
+        Ok(self.held.lock().read(after, limit))
     }
 
     fn trim(&mut self, upto: Sequence) -> Result<(), StoreError> {
-        let mut held = self.held.lock();
-        while held.entries.front().is_some_and(|(_, entry)| entry.sequence <= upto.0) {
-            if let Some((_, entry)) = held.entries.pop_front() {
-                held.bytes -= entry.size();
-            }
-        }
-        // An idle session should not pay for its busiest moment.
-        if held.entries.is_empty() {
-            held.entries.shrink_to_fit();
-        }
+        self.held.lock().trim(upto);
         Ok(())
     }
 
     fn usage(&self) -> Usage {
-        let held = self.held.lock();
-        Usage {
-            count: held.entries.len(),
-            bytes: held.bytes,
-            oldest_age: held.entries.front().map_or_else(Default::default, |(at, _)| at.elapsed()),
-        }
+        self.held.lock().usage()
     }
-}
-
-impl Held {
-    fn oldest(&self) -> Sequence {
-        self.entries.front().map_or(self.newest.next(), |(_, entry)| Sequence(entry.sequence))
-    }
-}
-
-/// Returns the milliseconds since 1970, for display only.
-pub fn wall_clock_ms() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! the old socket must be dead or fail to answer a ping in time.
 
 use std::{
+    collections::VecDeque,
     sync::{Arc, atomic::AtomicUsize},
     time::Duration,
 };
@@ -107,8 +108,13 @@ impl Session {
     ) -> Result<Self, StoreError> {
         let broken = |error: model::InvalidId| StoreError::Unavailable(error.to_string());
         let id = SessionId::parse(&record.id).map_err(broken)?;
-        let outgoing = ReplayLog::new(services.store.open_log(&id, LogKind::ToBrowser)?);
+        let outgoing = ReplayLog::guarded(services.store.open_log(&id, LogKind::ToBrowser)?);
         let feed = ReplayLog::new(services.store.open_log(&id, LogKind::Feed)?);
+        let received = services.store.received(&id)?;
+        let state = services.store.state(&id)?;
+        let known_before = state.is_some();
+        let now = store::wall_clock_ms();
+        let state = state.map_or_else(StateCache::default, |kept| StateCache::restore(kept, now));
         Ok(Self {
             instance: InstanceId::parse(&record.instance).map_err(broken)?,
             name: record.name.into(),
@@ -132,10 +138,14 @@ impl Session {
                 called: None,
                 outgoing,
                 feed,
-                inbox: Inbox::default(),
+                inbox: Inbox::restore(received),
                 unacked: 0,
+                acks: VecDeque::new(),
+                unsynced: VecDeque::new(),
+                keep_state_due: false,
+                restored: known_before,
                 calls: CallTable::default(),
-                state: StateCache::default(),
+                state,
                 catalog: Catalog::default(),
                 resume_digest: record.resume_digest,
                 changed_at: Instant::now(),
@@ -268,6 +278,7 @@ impl Session {
         core.resume_digest = Some(digest(&token));
         core.changed_at = Instant::now();
         core.unacked = 0;
+        core.acks.clear();
         let hearing = Arc::new(Notify::new());
         core.link = Some(Link { number, outbox, heard: 0, hearing });
         let known_before = core.inbox.seen().is_some();
@@ -288,9 +299,10 @@ impl Session {
         self.record(&mut core, feed::entry("session", "connected", Level::Info, Json::null()));
         if !numbered {
             self.start_over(&mut core, hello.tabs);
-        } else if known_before && !recovered {
+        } else if (known_before && !recovered) || core.restored {
             self.need_whole_state(&mut core);
         }
+        core.restored = false;
         self.save(&core);
         drop(core);
         self.services.metrics.connected.inc();

@@ -25,6 +25,9 @@ use crate::{
 const ACK_AFTER: Duration = Duration::from_millis(250);
 /// … or after this many messages.
 const ACK_EVERY: u32 = 50;
+/// A state is written down this long after it was told; a page that has changed it once will
+/// mostly do so again.
+const KEEP_STATE_AFTER: Duration = Duration::from_millis(200);
 
 impl Session {
     pub(super) fn receive(
@@ -110,6 +113,7 @@ impl Session {
             )
             .hint("the app should keep large data out of its state")),
             Applied::Accepted => {
+                self.keep_state(core);
                 let entry = feed::of_change(&Change::State(update.clone()), core.state.version());
                 self.record(core, entry);
                 Ok(Reply::State(update))
@@ -126,6 +130,12 @@ impl Session {
         match core.inbox.offer(sequence) {
             Arrival::Deliver => {
                 self.apply(core, numbered.change)?;
+                // After what it stands for: a position on disk means that all before it is.
+                if let Some(seen) = core.inbox.seen()
+                    && let Err(error) = self.services.store.save_received(&self.id, seen)
+                {
+                    tracing::error!(session = %self.id, %error, "position not kept");
+                }
                 self.owe_ack(core);
             }
             Arrival::Duplicate => {
@@ -145,7 +155,7 @@ impl Session {
     fn apply(self: &Arc<Self>, core: &mut Core, change: Change) -> Result<(), Closing> {
         if let Change::State(update) = &change {
             match core.state.apply(update.clone()) {
-                Applied::Accepted => {}
+                Applied::Accepted => self.keep_state(core),
                 Applied::Older => return Ok(()),
                 Applied::NeedsWhole => {
                     self.need_whole_state(core);
@@ -169,10 +179,28 @@ impl Session {
         Ok(())
     }
 
+    /// Has the newest state written down soon; of several in a row only the last.
+    fn keep_state(self: &Arc<Self>, core: &mut Core) {
+        if !std::mem::replace(&mut core.keep_state_due, true) {
+            self.services.agenda.after(KEEP_STATE_AFTER, Due::KeepState(Arc::downgrade(self)));
+        }
+    }
+
+    /// Writes the newest state down.
+    pub(crate) fn keep_state_now(&self) {
+        let mut core = self.core.lock();
+        core.keep_state_due = false;
+        if let Some(record) = core.state.record(store::wall_clock_ms())
+            && let Err(error) = self.services.store.save_state(&self.id, record)
+        {
+            tracing::error!(session = %self.id, %error, "state not kept");
+        }
+    }
+
     fn owe_ack(self: &Arc<Self>, core: &mut Core) {
         core.unacked += 1;
         if core.unacked >= ACK_EVERY {
-            core.ack_now();
+            self.ack(core);
         } else if core.unacked == 1 {
             self.services.agenda.after(ACK_AFTER, Due::Ack(Arc::downgrade(self)));
         }

@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 
 use model::{
     Call, CallId, CallProgress, ClientId, Code, Effect, Ending, Fault, Json, Level, Reply, Retry,
-    TabId, ToBrowser, Work,
+    TabId, ToBrowser, Work, record::AuditRecord,
 };
 use serde_json::json;
 use tokio::{
@@ -276,6 +276,20 @@ impl Ticket {
         });
         if let Some(trace) = &self.caller.trace {
             body["traceparent"] = json!(trace);
+        }
+        let audit = AuditRecord {
+            at_ms: store::wall_clock_ms(),
+            client: self.caller.client.to_string(),
+            principal: Some(self.caller.principal.clone()),
+            session: Some(self.session.name.to_string()),
+            tool: self.label.clone(),
+            outcome: ending.as_str().to_owned(),
+            ms: took.as_millis() as u64,
+            call: Some(self.id.to_string()),
+            trace: self.caller.trace.clone(),
+        };
+        if let Err(error) = self.session.services.store.append_audit(audit) {
+            tracing::error!(call = %self.id, %error, "audit line not kept");
         }
         let entry = feed::entry("call", &self.label, level, Json::of(&body));
         let mut core = self.session.core.lock();

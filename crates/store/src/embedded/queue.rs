@@ -1,0 +1,261 @@
+//! Between those who write and the one thread that commits.
+//!
+//! [`Queue::push`] never waits: a write is taken at once or refused at once. When so many bytes
+//! wait that one more write would pass the limit, it is refused, and the store says that it is
+//! degraded until the next commit; what makes room is always taken. Nothing is dropped.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use parking_lot::{Condvar, Mutex};
+use tokio::sync::watch;
+
+use super::changes::{Change, Changes, PlaceId};
+use crate::{AuditLine, Health, StoreError};
+
+/// What waits, and how it stands with the disk.
+pub(super) struct Queue {
+    // A blocking mutex: held to add a write or to take all, never during I/O or an await.
+    waiting: Mutex<Waiting>,
+    changed: Condvar,
+    synced: watch::Sender<u64>,
+    /// The last place that was given to a message.
+    last_place: AtomicU64,
+    limit: usize,
+}
+
+struct Waiting {
+    changes: Changes,
+    /// The part that the writer is committing: its weight and its audit lines.
+    taken: (usize, Vec<Arc<AuditLine>>),
+    written: u64,
+    health: Health,
+    fenced: Option<StoreError>,
+    retry_at: Option<Instant>,
+    stage: Stage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Open,
+    /// No more is taken; what waits is tried once more.
+    Flushing,
+    /// No more is taken, and what waits is left.
+    Abandoned,
+    /// The writer is gone.
+    Ended,
+}
+
+/// What the writer does next.
+pub(super) enum Turn {
+    /// Commit these.
+    Write(Box<Changes>),
+    /// Nothing was written for a while.
+    Rest,
+    /// Stop; `crash` leaves the file as it is.
+    End { crash: bool },
+}
+
+impl Queue {
+    /// Makes a queue that holds up to about so many bytes, for a file that ends at a place.
+    pub fn new(limit: usize, last_place: PlaceId) -> Self {
+        let waiting = Waiting {
+            changes: Changes::default(),
+            taken: (0, Vec::new()),
+            written: 0,
+            health: Health::Ok,
+            fenced: None,
+            retry_at: None,
+            stage: Stage::Open,
+        };
+        Self {
+            waiting: Mutex::new(waiting),
+            changed: Condvar::new(),
+            synced: watch::Sender::new(0),
+            last_place: AtomicU64::new(last_place.0),
+            limit,
+        }
+    }
+
+    /// Returns a place that no message had since the file was opened.
+    pub fn next_place(&self) -> PlaceId {
+        PlaceId(self.last_place.fetch_add(1, Ordering::Relaxed) + 1)
+    }
+
+    /// Takes a write, or says why not.
+    pub fn push(&self, change: Change) -> Result<(), StoreError> {
+        let mut waiting = self.waiting.lock();
+        if let Some(fenced) = &waiting.fenced {
+            return Err(fenced.clone());
+        }
+        if waiting.stage != Stage::Open {
+            return Err(StoreError::Unavailable("it is closed".into()));
+        }
+        let weight = waiting.changes.weight() + waiting.taken.0 + change.weight();
+        if weight > self.limit && !change.frees() {
+            return Err(waiting.refuse(self.limit));
+        }
+        waiting.written += 1;
+        let number = waiting.written;
+        waiting.changes.add(number, change);
+        drop(waiting);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Returns the number of the newest write.
+    pub fn written(&self) -> u64 {
+        self.waiting.lock().written
+    }
+
+    /// Watches up to which number everything is on disk.
+    pub fn synced(&self) -> watch::Receiver<u64> {
+        self.synced.subscribe()
+    }
+
+    /// Returns whether writes reach the disk.
+    pub fn health(&self) -> Health {
+        self.waiting.lock().health.clone()
+    }
+
+    /// Returns the audit lines after a number that may not be in the file yet.
+    pub fn audit_after(&self, after: u64) -> Vec<Arc<AuditLine>> {
+        let waiting = self.waiting.lock();
+        let lines = waiting.taken.1.iter().chain(&waiting.changes.audit);
+        lines.filter(|line| line.number > after).cloned().collect()
+    }
+
+    /// Ends it and waits until the writer is gone, at most for so long; returns whether it is.
+    ///
+    /// Everything is tried once more before, unless it is abandoned.
+    pub fn close(&self, abandon: bool, within: Duration) -> bool {
+        let mut waiting = self.waiting.lock();
+        if waiting.stage == Stage::Open {
+            waiting.stage = if abandon { Stage::Abandoned } else { Stage::Flushing };
+            self.changed.notify_all();
+        }
+        let until = Instant::now() + within;
+        while waiting.stage != Stage::Ended {
+            if self.changed.wait_until(&mut waiting, until).timed_out() {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Returns an error if something that was written is not on disk.
+    pub fn farewell(&self) -> Result<(), StoreError> {
+        let waiting = self.waiting.lock();
+        let synced = *self.synced.borrow();
+        if let Some(fenced) = &waiting.fenced {
+            return Err(fenced.clone());
+        }
+        if synced >= waiting.written {
+            return Ok(());
+        }
+        let reason = match &waiting.health {
+            Health::Degraded { reason } => reason,
+            _ => "the store was closed before",
+        };
+        let lost = waiting.written - synced;
+        Err(StoreError::Unavailable(format!("{lost} writes are not on disk: {reason}")))
+    }
+
+    /// Waits for the writer's next turn. `rest_after` says when nothing to do is worth a turn.
+    pub fn take(&self, rest_after: Option<Duration>) -> Turn {
+        let rest_at = rest_after.map(|rest_after| Instant::now() + rest_after);
+        let mut waiting = self.waiting.lock();
+        loop {
+            match waiting.stage {
+                Stage::Open => {}
+                Stage::Flushing if !waiting.changes.is_empty() => return waiting.take_all(),
+                Stage::Flushing | Stage::Ended => return Turn::End { crash: false },
+                Stage::Abandoned => return Turn::End { crash: true },
+            }
+            if !waiting.changes.is_empty() && waiting.retry_at.is_none() {
+                return waiting.take_all();
+            }
+            let Some(until) = waiting.retry_at.or(rest_at) else {
+                self.changed.wait(&mut waiting);
+                continue;
+            };
+            if self.changed.wait_until(&mut waiting, until).timed_out()
+                && waiting.retry_at.take().is_none()
+                && waiting.changes.is_empty()
+            {
+                return Turn::Rest;
+            }
+        }
+    }
+
+    /// Takes note that everything up to a number is on disk.
+    pub fn committed(&self, upto: u64) {
+        let mut waiting = self.waiting.lock();
+        waiting.taken = (0, Vec::new());
+        let before = std::mem::replace(&mut waiting.health, Health::Ok);
+        drop(waiting);
+        self.synced.send_replace(upto);
+        if before != Health::Ok {
+            tracing::info!(upto, "the store writes again; all that waited is on disk");
+        }
+    }
+
+    /// Takes back what could not be committed; it is tried again after a pause.
+    pub fn put_back(&self, mut changes: Changes, reason: String, pause: Duration) {
+        let mut waiting = self.waiting.lock();
+        if waiting.health == Health::Ok {
+            tracing::error!(reason, "the store cannot write; memory goes on serving");
+        }
+        changes.absorb(std::mem::take(&mut waiting.changes));
+        waiting.changes = changes;
+        waiting.taken = (0, Vec::new());
+        waiting.health = Health::Degraded { reason };
+        waiting.retry_at = Some(Instant::now() + pause);
+        if waiting.stage == Stage::Flushing {
+            waiting.stage = Stage::Abandoned;
+        }
+    }
+
+    /// Takes note that another hub has the store: nothing is written any more.
+    pub fn fence(&self, ours: u64, theirs: u64) {
+        tracing::error!(ours, theirs, "another hub has taken over the store; writing ends");
+        let mut waiting = self.waiting.lock();
+        waiting.changes = Changes::default();
+        waiting.taken = (0, Vec::new());
+        waiting.health = Health::Fenced;
+        waiting.fenced = Some(StoreError::Fenced { ours, theirs });
+    }
+
+    /// Takes note that the writer is gone, well or not.
+    pub fn ended(&self) {
+        let mut waiting = self.waiting.lock();
+        if waiting.stage == Stage::Open && waiting.fenced.is_none() {
+            tracing::error!("the store's writer has ended before its time");
+            waiting.health = Health::Degraded { reason: "its writer has ended".into() };
+        }
+        waiting.stage = Stage::Ended;
+        self.changed.notify_all();
+    }
+}
+
+impl Waiting {
+    fn take_all(&mut self) -> Turn {
+        let changes = std::mem::take(&mut self.changes);
+        self.taken = (changes.weight(), changes.audit.clone());
+        Turn::Write(Box::new(changes))
+    }
+
+    fn refuse(&mut self, limit: usize) -> StoreError {
+        let reason = match &self.health {
+            Health::Degraded { reason } => reason.clone(),
+            _ => format!("more than {limit} bytes wait for the disk"),
+        };
+        self.health = Health::Degraded { reason: reason.clone() };
+        StoreError::Unavailable(reason)
+    }
+}

@@ -1,0 +1,189 @@
+//! Files that are not as they were left. The random part is in `tests/torture.rs`.
+
+use super::*;
+
+/// Fills a store, closes it, does something to the file, and opens it again.
+fn after(harm: impl Fn(&Folder)) -> (Folder, EmbeddedStore, Vec<String>) {
+    let folder = Folder::new();
+    let store = folder.open();
+    fill(&store);
+    store.save_session(record("s_2", "painter")).unwrap();
+    let mut log = store.open_log(&id("s_2"), LogKind::Feed).unwrap();
+    log.append(entry("sound")).unwrap();
+    let epochs = epochs(&store);
+    drop(store);
+    harm(&folder);
+    let store = folder.open();
+    (folder, store, epochs)
+}
+
+/// The epochs of the logs of `s_1`, and of the feed of `s_2`.
+fn epochs(store: &EmbeddedStore) -> Vec<String> {
+    let logs = [("s_1", LogKind::ToBrowser), ("s_1", LogKind::Feed), ("s_2", LogKind::Feed)];
+    let epoch = |(session, kind)| store.open_log(&id(session), kind).unwrap().epoch().to_string();
+    logs.into_iter().map(epoch).collect()
+}
+
+/// Does something to the rows, and checks which of the three logs went on.
+#[track_caller]
+fn check(sql: &str, went_on: [bool; 3], notice: &str) -> (Folder, EmbeddedStore) {
+    let (folder, store, before) = after(|folder| by_hand(&folder.file(), sql));
+    let notices = store.notices().join("\n");
+    assert!(notices.contains(notice), "{sql}: {notices}");
+    let now = epochs(&store);
+    let same: Vec<_> = before.iter().zip(&now).map(|(before, now)| before == now).collect();
+    assert_eq!(same, went_on, "{sql}: {notices}");
+    for (session, kind) in [("s_1", LogKind::ToBrowser), ("s_1", LogKind::Feed)] {
+        let log = store.open_log(&id(session), kind).unwrap();
+        let whole = log.read(Sequence(0), 10).unwrap().len() as u64 == log.newest().0;
+        assert!(whole, "{sql}: a log is whole or empty");
+    }
+    (folder, store)
+}
+
+#[test]
+fn a_log_that_cannot_be_trusted_starts_over_and_others_go_on() {
+    let first = "log = (SELECT id FROM logs WHERE session = 's_1' AND kind = 'to_browser')";
+    for harm in [
+        format!("UPDATE entries SET body = '{{\"n\":2}}' WHERE {first} AND sequence = 2"),
+        format!("UPDATE entries SET crc = crc + 1 WHERE {first} AND sequence = 1"),
+        format!("UPDATE entries SET sequence = 17 WHERE {first} AND sequence = 3"),
+        format!("UPDATE entries SET log = 99 WHERE {first} AND sequence = 3"),
+    ] {
+        check(&harm, [false, true, true], "entries: 1 rows are not what was written");
+    }
+    for number in 1..=3 {
+        let harm = format!("DELETE FROM entries WHERE {first} AND sequence = {number}");
+        check(
+            &harm,
+            [false, true, true],
+            "log to_browser of s_1: it should hold 1 to 3 and holds 2",
+        );
+    }
+    let harm = "UPDATE logs SET newest = 2 WHERE session = 's_1' AND kind = 'to_browser'";
+    check(harm, [false, true, true], "logs: 1 rows are not what was written");
+}
+
+#[test]
+fn a_repaired_file_is_sound() {
+    let (folder, store) = check("DELETE FROM entries WHERE sequence = 2", [false, false, true], "");
+    store.open_log(&id("s_1"), LogKind::Feed).unwrap().append(entry("new")).unwrap();
+    drop(store);
+    let report = operate::check(&folder.file()).unwrap();
+    assert_eq!(report.findings, [] as [&str; 0]);
+    assert_eq!(folder.open().notices(), [] as [&str; 0]);
+}
+
+#[test]
+fn a_session_that_cannot_be_trusted_is_dropped_with_all_that_is_its_own() {
+    let harm = "UPDATE sessions SET record = replace(record, 'app', 'browser') WHERE id = 's_1'";
+    let (_folder, store) = check(harm, [false, false, true], "session s_1 is gone");
+    assert_eq!(store.sessions(), Ok(vec![record("s_2", "painter")]));
+    assert_eq!(store.received(&id("s_1")), Ok(None));
+    assert_eq!(store.state(&id("s_1")), Ok(None));
+}
+
+#[test]
+fn other_rows_that_cannot_be_trusted_are_dropped() {
+    let all = [true, true, true];
+    let bad = "rows are not what was written";
+    let (_folder, store) = check("UPDATE received SET sequence = 1", all, bad);
+    assert_eq!(store.received(&id("s_1")), Ok(None));
+    let (_folder, store) = check("UPDATE states SET version = 9", all, bad);
+    assert_eq!(store.state(&id("s_1")), Ok(None));
+    let (_folder, store) = check("UPDATE results SET ttl_ms = 999999999", all, bad);
+    assert_eq!(store.result("key"), Ok(None));
+    let (_folder, store) = check("UPDATE audit SET outcome = 'failed'", all, "");
+    assert_eq!(store.audit(0, 10), Ok(vec![]), "a changed line is not shown as true");
+}
+
+#[test]
+fn a_file_that_is_no_store_is_set_aside() {
+    for (harm, notice) in [
+        ("DROP TABLE received", "its tables are not those of a Tabwire store"),
+        ("CREATE TRIGGER t AFTER INSERT ON logs BEGIN DELETE FROM logs; END", "its tables are not"),
+        ("DELETE FROM meta WHERE key = 'commits'", "it does not know itself any more"),
+        ("UPDATE meta SET value = 9 WHERE key = 'term'", "it does not know itself any more"),
+    ] {
+        let (folder, store, _) = after(|folder| by_hand(&folder.file(), harm));
+        assert_eq!(store.sessions(), Ok(vec![]), "{harm}");
+        assert!(store.notices()[0].contains(notice), "{harm}: {:?}", store.notices());
+        assert!(folder.beside(".damaged-1").exists());
+        assert!(folder.beside(".damaged-1-mark").exists());
+    }
+    let (folder, store, _) = after(|folder| fs::write(folder.file(), "not a database").unwrap());
+    assert!(store.notices()[0].contains("file is not a database"), "{:?}", store.notices());
+    drop(store);
+    fs::write(folder.file(), "again").unwrap();
+    drop(folder.open());
+    assert_eq!(fs::read_to_string(folder.beside(".damaged-2")).unwrap(), "again");
+}
+
+#[test]
+fn damage_in_what_is_not_read_is_found_too() {
+    let (folder, store, _) = after(|folder| {
+        let store = folder.open();
+        for _ in 0..200 {
+            store.append_audit(audit("click")).unwrap();
+        }
+        drop(store);
+        let connection = rusqlite::Connection::open(folder.file()).unwrap();
+        let root = "SELECT rootpage FROM sqlite_schema WHERE name = 'audit'";
+        let root: u16 = connection.query_row(root, [], |row| row.get(0)).unwrap();
+        drop(connection);
+        let mut bytes = fs::read(folder.file()).unwrap();
+        bytes[usize::from(root - 1) * 4096 + 3] ^= 1;
+        fs::write(folder.file(), bytes).unwrap();
+    });
+    assert!(store.notices()[0].contains("its structure is damaged"), "{:?}", store.notices());
+    assert!(folder.beside(".damaged-1").exists());
+}
+
+#[test]
+fn damage_of_the_header_alone_is_repaired() {
+    let (folder, store, before) = after(|folder| {
+        by_hand(&folder.file(), "PRAGMA user_version = 77; PRAGMA application_id = 1");
+    });
+    assert_eq!(epochs(&store), before);
+    drop(store);
+    let connection = rusqlite::Connection::open(folder.file()).unwrap();
+    let version = connection.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0));
+    assert_eq!(version, Ok(2));
+}
+
+/// Checks that a store is known to have lost commits: nothing that could lie is believed.
+#[track_caller]
+fn check_behind(harm: impl Fn(&Folder)) {
+    let (_folder, store, before) = after(harm);
+    assert!(store.notices()[0].contains("older than what was reported"), "{:?}", store.notices());
+    assert!(epochs(&store).iter().all(|epoch| !before.contains(epoch)));
+    assert_eq!(store.received(&id("s_1")), Ok(None));
+    assert_eq!(store.state(&id("s_1")), Ok(Some(state(3, "{}"))));
+    assert!(store.sessions().unwrap().iter().all(|kept| kept.resume_digest.is_none()));
+}
+
+#[test]
+fn a_file_that_lost_its_newest_commits_is_known_as_such() {
+    check_behind(|folder| fs::remove_file(folder.beside("-mark")).unwrap());
+    check_behind(|folder| fs::write(folder.beside("-mark"), "tabwire-mark x 1 00000000").unwrap());
+    check_behind(|folder| {
+        // A copy from before the last changes, put back.
+        let copy = fs::read(folder.file()).unwrap();
+        let store = folder.open();
+        store.save_session(record("s_3", "late")).unwrap();
+        drop(store);
+        fs::write(folder.file(), copy).unwrap();
+    });
+}
+
+#[test]
+fn a_copy_with_its_mark_goes_on() {
+    let (_folder, store, before) = after(|folder| {
+        for ending in ["", "-mark"] {
+            let copy = folder.0.join("copy");
+            fs::copy(folder.beside(ending), &copy).unwrap();
+            fs::rename(&copy, folder.beside(ending)).unwrap();
+        }
+    });
+    assert_eq!(epochs(&store), before);
+}

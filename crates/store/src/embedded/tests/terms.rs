@@ -1,0 +1,79 @@
+//! Who may write: the term, and what happens to a hub that was overtaken.
+
+use super::*;
+
+#[test]
+fn every_opening_raises_the_term() {
+    let folder = Folder::new();
+    let terms: Vec<_> = (0..3).map(|_| folder.open().term()).collect();
+    assert_eq!(terms, [1, 2, 3]);
+    let options = Options { term_floor: 40, ..folder.options() };
+    assert_eq!(EmbeddedStore::open(options).unwrap().term(), 41, "the lock's holder knows better");
+    assert_eq!(folder.open().term(), 42);
+}
+
+#[test]
+fn a_hub_that_was_overtaken_writes_nothing_more() {
+    let folder = Folder::new();
+    let frozen = folder.open();
+    fill(&frozen);
+    let synced = *frozen.synced().borrow();
+    let newer = folder.open();
+    frozen.save_session(record("s_2", "ghost")).unwrap();
+    eventually(|| frozen.health() == Health::Fenced);
+    let fenced = StoreError::Fenced { ours: 1, theirs: 2 };
+    assert_eq!(frozen.save_session(record("s_3", "ghost")), Err(fenced.clone()));
+    let mut log = frozen.open_log(&id("s_1"), LogKind::Feed).unwrap();
+    assert_eq!(log.append(entry("ghost")), Err(fenced.clone()));
+    assert_eq!(log.trim(Sequence(1)), Err(fenced.clone()));
+    assert_eq!(log.read(Sequence(0), 10).unwrap().len(), 3, "what it has can still be read");
+    assert_eq!(*frozen.synced().borrow(), synced, "nothing is reported as kept");
+    assert_eq!(frozen.close(), Err(fenced));
+    newer.save_session(record("s_4", "painter")).unwrap();
+    drop(newer);
+    let ids: Vec<_> = folder.open().sessions().unwrap().into_iter().map(|kept| kept.id).collect();
+    assert_eq!(ids, ["s_1", "s_4"]);
+}
+
+#[test]
+fn what_waits_when_a_hub_is_overtaken_is_not_written() {
+    let folder = Folder::new();
+    let (busy_wait, retry_pause) = (Duration::ZERO, Duration::from_secs(60));
+    let options = Options { busy_wait, retry_pause, ..folder.options() };
+    let frozen = EmbeddedStore::open(options).unwrap();
+    let lock = rusqlite::Connection::open(folder.file()).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    frozen.save_session(record("s_1", "ghost")).unwrap();
+    eventually(|| frozen.health() != Health::Ok);
+    lock.execute_batch("ROLLBACK").unwrap();
+    drop(folder.open());
+    assert_eq!(frozen.close(), Err(StoreError::Fenced { ours: 1, theirs: 2 }));
+    assert_eq!(folder.open().sessions(), Ok(vec![]));
+}
+
+#[test]
+fn a_file_that_another_program_holds_is_waited_for() {
+    let folder = Folder::new();
+    let options = Options { busy_wait: Duration::from_millis(50), ..folder.options() };
+    let store = EmbeddedStore::open(options.clone()).unwrap();
+    store.save_session(record("s_1", "viewer")).unwrap();
+    let mut log = store.open_log(&id("s_1"), LogKind::Feed).unwrap();
+    wait_for_sync(&store);
+    let lock = rusqlite::Connection::open(folder.file()).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // Some of these come while a commit is being tried, and wait behind it.
+    while store.health() == Health::Ok {
+        log.append(entry("meanwhile")).unwrap();
+        thread::sleep(Duration::from_millis(1));
+    }
+    let error = EmbeddedStore::open(options).err().unwrap();
+    assert!(error.to_string().contains("store.db: database is locked"), "{error}");
+    lock.execute_batch("ROLLBACK").unwrap();
+    wait_for_sync(&store);
+    assert_eq!(store.health(), Health::Ok);
+    let newest = log.newest();
+    drop(store);
+    let store = folder.open();
+    assert_eq!(store.notices(), [] as [&str; 0]);
+    assert_eq!(store.open_log(&id("s_1"), LogKind::Feed).unwrap().newest(), newest);
+}

@@ -1,0 +1,105 @@
+//! How much waiting writes weigh, so that the queue has a limit.
+
+use std::{borrow::Borrow, collections::HashMap, hash::Hash, sync::Arc};
+
+use model::{
+    Position,
+    record::{SessionRecord, StateRecord},
+};
+
+use super::changes::{Gone, KeptResult, LogChange, Placed};
+use crate::AuditLine;
+
+/// What a table, a key and an allocation cost beside the content, roughly.
+pub(super) const FIXED: usize = 128;
+
+/// What a place takes.
+pub(super) const PLACE: usize = 8;
+
+/// Something that waits.
+pub(super) trait Weight {
+    /// Returns about how many bytes it takes while it waits.
+    fn weight(&self) -> usize;
+}
+
+impl Weight for SessionRecord {
+    fn weight(&self) -> usize {
+        4 * FIXED
+    }
+}
+
+impl Weight for Position {
+    fn weight(&self) -> usize {
+        FIXED
+    }
+}
+
+impl Weight for Arc<StateRecord> {
+    fn weight(&self) -> usize {
+        FIXED + self.state.len()
+    }
+}
+
+impl Weight for Placed {
+    fn weight(&self) -> usize {
+        PLACE + self.entry.size()
+    }
+}
+
+impl Weight for Gone {
+    fn weight(&self) -> usize {
+        FIXED + self.places.len() * PLACE
+    }
+}
+
+impl Weight for LogChange {
+    fn weight(&self) -> usize {
+        let entries = self.entries.iter().map(Weight::weight).sum::<usize>();
+        FIXED + entries + self.dropped.len() * PLACE
+    }
+}
+
+impl Weight for KeptResult {
+    fn weight(&self) -> usize {
+        2 * FIXED + self.record.body.len()
+    }
+}
+
+impl Weight for Arc<AuditLine> {
+    fn weight(&self) -> usize {
+        2 * FIXED + self.record.tool.len()
+    }
+}
+
+/// Puts a value into a table and counts it instead of the one before.
+pub(super) fn put<K, V>(map: &mut HashMap<K, V>, key: K, value: V, weight: &mut usize)
+where
+    K: Hash + Eq,
+    V: Weight,
+{
+    *weight += value.weight();
+    *weight -= map.insert(key, value).map_or(0, |old| old.weight());
+}
+
+/// Puts a whole table into another.
+pub(super) fn put_all<K, V>(map: &mut HashMap<K, V>, later: HashMap<K, V>, weight: &mut usize)
+where
+    K: Hash + Eq,
+    V: Weight,
+{
+    for (key, value) in later {
+        put(map, key, value, weight);
+    }
+}
+
+/// Takes a value out of a table and counts it no more.
+pub(super) fn take<K, Q, V>(map: &mut HashMap<K, V>, key: &Q, weight: &mut usize) -> Option<V>
+where
+    K: Hash + Eq + Borrow<Q>,
+    Q: Hash + Eq + ?Sized,
+    V: Weight,
+{
+    let old = map.remove(key);
+    *weight -= old.as_ref().map_or(0, Weight::weight);
+    old
+}
