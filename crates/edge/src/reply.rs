@@ -61,7 +61,7 @@ fn status(code: &Code) -> StatusCode {
         Code::NotConnected | Code::NotDelivered | Code::StateUnavailable | Code::ShuttingDown => {
             StatusCode::SERVICE_UNAVAILABLE
         }
-        Code::TimedOut => StatusCode::GATEWAY_TIMEOUT,
+        Code::TimedOut | Code::HubUnresponsive => StatusCode::GATEWAY_TIMEOUT,
         Code::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     }
 }

@@ -12,6 +12,8 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use crate::folder::own_user;
+
 /// Why the file is not written. The hub works without it.
 #[derive(Debug, thiserror::Error)]
 pub enum DiscoveryError {
@@ -92,7 +94,7 @@ fn open_folder(folder: &Path) -> Result<u32, DiscoveryError> {
     if !found.is_dir() {
         return Err(distrust("it is not a folder"));
     }
-    let us = own_user().map_err(failed)?;
+    let us = own_user();
     if found.uid() != us {
         return Err(distrust("it belongs to another user"));
     }
@@ -100,22 +102,6 @@ fn open_folder(folder: &Path) -> Result<u32, DiscoveryError> {
         return Err(distrust("others may write to it; chmod 755 it"));
     }
     Ok(us)
-}
-
-/// Who we are, asked of the kernel without a system call of our own.
-fn own_user() -> io::Result<u32> {
-    match fs::metadata("/proc/self") {
-        Ok(found) => Ok(found.uid()),
-        // Not Linux: a file that we make belongs to us.
-        Err(_) => {
-            let path = std::env::temp_dir().join(format!("tabwire-{}", model::id::random_text(16)));
-            let file =
-                fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-            let found = file.metadata().map(|found| found.uid());
-            let _ = fs::remove_file(&path);
-            found
-        }
-    }
 }
 
 /// Clears away the files of our own hubs that are gone.

@@ -1,29 +1,34 @@
 //! The private socket: a Unix socket in a folder that only its owner may enter.
 //!
-//! The folder is the gate, and who is at the other end is asked of the kernel besides. A socket
+//! The folder is the gate, and who is at the other end is asked of the kernel besides. Whoever
+//! connects says one line, a hello or a question of the command line, and hears one line back:
+//! which hub this is and what its term is. After a hello the client's own lines follow. A socket
 //! file that a dead hub left behind is replaced; one that answers belongs to a running hub.
 
 use std::{
     fs, io,
-    os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt},
+    os::unix::fs::{FileTypeExt, PermissionsExt},
     path::{Path, PathBuf},
     time::Duration,
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{
-    io::{AsyncBufReadExt, AsyncReadExt, BufReader},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{
         UnixListener, UnixStream,
         unix::{OwnedReadHalf, OwnedWriteHalf},
     },
+    time,
 };
+
+use crate::folder::{self, FolderError, own_user};
 
 /// The socket's name in the hub's data folder.
 pub const FILE: &str = "hub.sock";
-/// Bytes of a hello.
+/// Bytes of the first line, either way.
 const HELLO_BYTES: u64 = 4096;
-/// How long a hello may take.
+/// How long the first line may take, either way.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// Unix socket paths have room for little more than this.
 const PATH_BYTES: usize = 100;
@@ -31,20 +36,9 @@ const PATH_BYTES: usize = 100;
 /// Why the private socket cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketError {
-    /// The folder cannot be made or looked at.
-    #[error("the data folder {path} cannot be used: {source}")]
-    Folder {
-        /// Which.
-        path: String,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Others may enter the folder.
-    #[error("the data folder {0} is open to others; make it private: chmod 700 {0}")]
-    NotPrivate(String),
-    /// Somebody else owns the folder.
-    #[error("the data folder {0} belongs to another user")]
-    NotOurs(String),
+    /// The data folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
     /// A hub is running on it.
     #[error("another hub already uses the data folder {0}; stop it or choose another with --data")]
     InUse(String),
@@ -61,11 +55,39 @@ pub enum SocketError {
     },
 }
 
+/// Why nobody could be talked to.
+#[derive(Debug, thiserror::Error)]
+pub enum ReachError {
+    /// Nobody listens.
+    #[error("no hub runs for the data folder {0}; start one with `tabwire serve`")]
+    NoHub(String),
+    /// Somebody listens and says nothing.
+    #[error("the hub of the data folder {0} runs but does not answer")]
+    Silent(String),
+    /// Somebody listened and hung up: a hub that is just ending.
+    #[error("the hub of the data folder {0} hung up")]
+    HungUp(String),
+    /// The hub is older than one that was seen before.
+    #[error("the hub has term {found}, but term {seen} was seen already")]
+    Outdated {
+        /// The term of the hub that answers.
+        found: u64,
+        /// The newest term that is known.
+        seen: u64,
+    },
+    /// The data folder cannot be used.
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    /// It said nonsense, or is somebody else.
+    #[error("the hub's socket failed: {0}")]
+    Failed(#[from] io::Error),
+}
+
 /// How a relay introduces itself: one line of JSON before the client's own lines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct JoinHello {
-    /// The hub's term that the relay knows; 0 when it knows none.
+    /// The newest term that the relay knows; 0 when it knows none.
     #[serde(default)]
     pub term: u64,
     /// Which client this is, over all of its connections.
@@ -73,6 +95,22 @@ pub struct JoinHello {
     /// The session that the client is bound to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<String>,
+}
+
+/// What a hub answers to whoever connects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JoinWelcome {
+    /// Grows with every hub.
+    pub term: u64,
+    /// The program's version.
+    pub version: String,
+    /// The hub's process.
+    pub pid: u32,
+    /// The hub's port.
+    pub port: u16,
+    /// Since when it runs, as ISO 8601.
+    pub since: String,
 }
 
 /// A client that has joined.
@@ -85,6 +123,55 @@ pub struct Joined {
     pub writing: OwnedWriteHalf,
 }
 
+/// Who came, once it has been answered.
+pub enum Arrival {
+    /// A relay with its client.
+    Relay(Joined),
+    /// Somebody who only wanted to know whether the hub answers.
+    Visitor,
+    /// Somebody who wants the hub to end, and waits for that.
+    Stop(Parting),
+}
+
+/// Keeps whoever asked for the end waiting; to be dropped when the hub has ended.
+pub struct Parting {
+    _reading: BufReader<OwnedReadHalf>,
+    _writing: OwnedWriteHalf,
+}
+
+/// What the command line asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// Are you there?
+    Status,
+    /// Please end.
+    Stop,
+}
+
+/// The other end of an accepted connection.
+pub struct Membership {
+    /// What the hub said.
+    pub welcome: JoinWelcome,
+    /// Its lines.
+    pub reading: BufReader<OwnedReadHalf>,
+    /// Where requests go.
+    pub writing: OwnedWriteHalf,
+}
+
+/// The first line as it may come; which fields are there tells what is wanted.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Opening {
+    #[serde(default)]
+    status: bool,
+    #[serde(default)]
+    stop: bool,
+    #[serde(default)]
+    term: u64,
+    client_id: Option<String>,
+    binding: Option<String>,
+}
+
 /// The hub's end. The file goes when this is dropped.
 pub struct PrivateSocket {
     listener: UnixListener,
@@ -94,10 +181,7 @@ pub struct PrivateSocket {
 impl PrivateSocket {
     /// Opens the socket in a folder, which is made private if it does not exist.
     pub async fn open(folder: &Path) -> Result<Self, SocketError> {
-        let shown = folder.display().to_string();
-        let failed = |source| SocketError::Folder { path: shown.clone(), source };
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
-        check_folder(folder, &shown)?;
+        folder::open(folder)?;
         let path = folder.join(FILE);
         let shown = path.display().to_string();
         if shown.len() > PATH_BYTES {
@@ -114,9 +198,8 @@ impl PrivateSocket {
     pub async fn accept(&self) -> io::Result<UnixStream> {
         loop {
             let (stream, _) = self.listener.accept().await?;
-            let ours = fs::metadata(&self.path)?.uid();
             match stream.peer_cred() {
-                Ok(peer) if peer.uid() == ours || peer.uid() == 0 => return Ok(stream),
+                Ok(peer) if peer.uid() == own_user() || peer.uid() == 0 => return Ok(stream),
                 _ => tracing::warn!("a process of another user was turned away"),
             }
         }
@@ -129,37 +212,132 @@ impl Drop for PrivateSocket {
     }
 }
 
-/// Reads the hello of a connection.
-pub async fn welcome(stream: UnixStream) -> io::Result<Joined> {
-    let (reading, writing) = stream.into_split();
+/// Reads the first line of a connection and answers it. A relay that knows a newer hub than us is
+/// answered, so that it knows, and turned away.
+pub async fn welcome(stream: UnixStream, us: &JoinWelcome) -> io::Result<Arrival> {
+    let (reading, mut writing) = stream.into_split();
     let mut reading = BufReader::new(reading);
+    let opening: Opening = read_line(&mut reading).await?;
+    let arrival = match opening {
+        Opening { stop: true, .. } => Question::Stop.into(),
+        Opening { status: true, .. } => Question::Status.into(),
+        Opening { client_id: None, .. } => {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the hello names no client"));
+        }
+        Opening { client_id: Some(client_id), term, binding, .. } => {
+            Wanted::Join(JoinHello { term, client_id, binding })
+        }
+    };
+    write_line(&mut writing, us).await?;
+    Ok(match arrival {
+        Wanted::Join(hello) if hello.term > us.term => {
+            let text = format!("it has seen term {}, we have {}", hello.term, us.term);
+            return Err(io::Error::other(text));
+        }
+        Wanted::Join(hello) => Arrival::Relay(Joined { hello, reading, writing }),
+        Wanted::Answer(Question::Status) => Arrival::Visitor,
+        Wanted::Answer(Question::Stop) => {
+            Arrival::Stop(Parting { _reading: reading, _writing: writing })
+        }
+    })
+}
+
+/// What a first line asks for.
+enum Wanted {
+    Join(JoinHello),
+    Answer(Question),
+}
+
+impl From<Question> for Wanted {
+    fn from(question: Question) -> Self {
+        Self::Answer(question)
+    }
+}
+
+/// Joins the hub of a folder. A hub that is older than `hello.term` is refused.
+pub async fn join(folder: &Path, hello: &JoinHello) -> Result<Membership, ReachError> {
+    let member = reach(folder, hello).await?;
+    let found = member.welcome.term;
+    if found < hello.term {
+        return Err(ReachError::Outdated { found, seen: hello.term });
+    }
+    Ok(member)
+}
+
+/// Asks the hub of a folder something.
+pub(crate) async fn ask(folder: &Path, question: Question) -> Result<Membership, ReachError> {
+    let line = match question {
+        Question::Status => serde_json::json!({ "status": true }),
+        Question::Stop => serde_json::json!({ "stop": true }),
+    };
+    reach(folder, &line).await
+}
+
+/// Returns whether the hub of a folder answers, within the given time.
+pub async fn is_awake(folder: &Path, patience: Duration) -> bool {
+    time::timeout(patience, ask(folder, Question::Status)).await.is_ok_and(|asked| asked.is_ok())
+}
+
+async fn reach(folder: &Path, line: &impl Serialize) -> Result<Membership, ReachError> {
+    let shown = || folder.display().to_string();
+    match folder::check(folder) {
+        Err(FolderError::Failed { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            return Err(ReachError::NoHub(shown()));
+        }
+        checked => checked?,
+    }
+    let stream = match UnixStream::connect(folder.join(FILE)).await {
+        Ok(stream) => stream,
+        Err(error) => {
+            return Err(match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
+                    ReachError::NoHub(shown())
+                }
+                // So many wait already that the kernel takes no more.
+                io::ErrorKind::WouldBlock => ReachError::Silent(shown()),
+                _ => ReachError::Failed(error),
+            });
+        }
+    };
+    if stream.peer_cred()?.uid() != own_user() {
+        return Err(ReachError::Failed(io::Error::other("another user answers on it")));
+    }
+    let (reading, mut writing) = stream.into_split();
+    let mut reading = BufReader::new(reading);
+    let answered = match write_line(&mut writing, line).await {
+        Ok(()) => read_line(&mut reading).await,
+        Err(error) => Err(error),
+    };
+    answered.map(|welcome| Membership { welcome, reading, writing }).map_err(|error| {
+        match error.kind() {
+            io::ErrorKind::TimedOut => ReachError::Silent(shown()),
+            io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::BrokenPipe
+            | io::ErrorKind::ConnectionReset => ReachError::HungUp(shown()),
+            _ => ReachError::Failed(error),
+        }
+    })
+}
+
+async fn read_line<T: DeserializeOwned>(reading: &mut BufReader<OwnedReadHalf>) -> io::Result<T> {
     let mut line = Vec::new();
-    let mut limited = (&mut reading).take(HELLO_BYTES);
-    tokio::time::timeout(HELLO_TIMEOUT, limited.read_until(b'\n', &mut line))
+    let mut limited = reading.take(HELLO_BYTES);
+    time::timeout(HELLO_TIMEOUT, limited.read_until(b'\n', &mut line))
         .await
         .map_err(|_| io::Error::new(io::ErrorKind::TimedOut, "no hello in time"))??;
+    if line.is_empty() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     if line.pop() != Some(b'\n') {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "the hello has no end"));
     }
-    let hello = serde_json::from_slice(&line)?;
-    Ok(Joined { hello, reading, writing })
+    Ok(serde_json::from_slice(&line)?)
 }
 
-fn check_folder(folder: &Path, shown: &str) -> Result<(), SocketError> {
-    let failed = |source| SocketError::Folder { path: shown.to_owned(), source };
-    let metadata = fs::metadata(folder).map_err(failed)?;
-    // Our own user id, without unsafe code: a file that we have just made has it.
-    let probe = folder.join(format!(".probe-{}", model::id::random_text(8)));
-    fs::write(&probe, []).map_err(failed)?;
-    let ours = fs::metadata(&probe).map(|probe| probe.uid());
-    let _ = fs::remove_file(&probe);
-    if ours.map_err(failed)? != metadata.uid() {
-        return Err(SocketError::NotOurs(shown.to_owned()));
-    }
-    if metadata.permissions().mode() & 0o077 != 0 {
-        return Err(SocketError::NotPrivate(shown.to_owned()));
-    }
-    Ok(())
+async fn write_line(writing: &mut OwnedWriteHalf, line: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(line)?;
+    line.push(b'\n');
+    writing.write_all(&line).await
 }
 
 /// Removes what a dead hub left behind; a socket that answers stays.
@@ -181,48 +359,55 @@ async fn clear(path: &Path, folder: &Path) -> Result<(), SocketError> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncWriteExt;
-
     use super::*;
+    use crate::test_place::Place;
 
-    struct Place(PathBuf);
-
-    impl Place {
-        fn new() -> Self {
-            Self(std::env::temp_dir().join(format!("tabwire-m-{}", model::id::random_text(8))))
-        }
+    fn us(term: u64) -> JoinWelcome {
+        let since = "2026-01-01T00:00:00.000Z".to_owned();
+        JoinWelcome { term, version: "1.0".to_owned(), pid: 1, port: 8765, since }
     }
 
-    impl Drop for Place {
-        fn drop(&mut self) {
-            let _ = fs::remove_dir_all(&self.0);
-        }
+    fn hello(term: u64) -> JoinHello {
+        JoinHello { term, client_id: "a".to_owned(), binding: None }
+    }
+
+    /// Joins a hub of term 5, and returns what both sides made of it.
+    async fn meet(hello: JoinHello) -> (Result<Membership, ReachError>, io::Result<Arrival>) {
+        let place = Place::absent();
+        let socket = PrivateSocket::open(place.path()).await.unwrap();
+        let hub = async { welcome(socket.accept().await.unwrap(), &us(5)).await };
+        tokio::join!(join(place.path(), &hello), hub)
     }
 
     #[tokio::test]
     async fn the_folder_is_private_and_the_file_goes_with_its_owner() {
-        let place = Place::new();
-        let socket = PrivateSocket::open(&place.0).await.unwrap();
-        assert_eq!(fs::metadata(&place.0).unwrap().permissions().mode() & 0o777, 0o700);
-        assert!(place.0.join(FILE).exists());
-        let second = PrivateSocket::open(&place.0).await;
+        let place = Place::absent();
+        let socket = PrivateSocket::open(place.path()).await.unwrap();
+        assert_eq!(fs::metadata(place.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(place.path().join(FILE).exists());
+        let second = PrivateSocket::open(place.path()).await;
         assert!(matches!(second, Err(SocketError::InUse(_))), "a running hub is not replaced");
         drop(socket);
-        assert!(!place.0.join(FILE).exists());
+        assert!(!place.path().join(FILE).exists());
     }
 
     #[tokio::test]
     async fn an_open_folder_is_refused_and_a_dead_socket_replaced() {
-        let place = Place::new();
-        drop(PrivateSocket::open(&place.0).await.unwrap());
-        drop(std::os::unix::net::UnixListener::bind(place.0.join(FILE)).unwrap());
-        assert!(place.0.join(FILE).exists(), "left behind");
-        drop(PrivateSocket::open(&place.0).await.unwrap());
-        fs::write(place.0.join(FILE), "x").unwrap();
-        assert!(matches!(PrivateSocket::open(&place.0).await, Err(SocketError::Failed { .. })));
-        fs::remove_file(place.0.join(FILE)).unwrap();
-        fs::set_permissions(&place.0, fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(matches!(PrivateSocket::open(&place.0).await, Err(SocketError::NotPrivate(_))));
+        let place = Place::absent();
+        let file = place.path().join(FILE);
+        drop(PrivateSocket::open(place.path()).await.unwrap());
+        drop(std::os::unix::net::UnixListener::bind(&file).unwrap());
+        assert!(file.exists(), "left behind");
+        assert!(matches!(join(place.path(), &hello(0)).await, Err(ReachError::NoHub(_))));
+        drop(PrivateSocket::open(place.path()).await.unwrap());
+        fs::write(&file, "x").unwrap();
+        assert!(matches!(PrivateSocket::open(place.path()).await, Err(SocketError::Failed { .. })));
+        fs::remove_file(&file).unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let refused = PrivateSocket::open(place.path()).await;
+        assert!(matches!(refused, Err(SocketError::Folder(FolderError::NotPrivate(_)))));
+        let refused = join(place.path(), &hello(0)).await;
+        assert!(matches!(refused, Err(ReachError::Folder(FolderError::NotPrivate(_)))));
     }
 
     #[tokio::test]
@@ -230,14 +415,64 @@ mod tests {
         for (said, expected) in [
             ("{\"clientId\":\"a\",\"binding\":\"viewer\"}\nrest", Some("a")),
             ("{\"clientId\":\"a\"", None),
+            ("{}\n", None),
             ("not json\n", None),
             (&"x".repeat(5000), None),
         ] {
             let (ours, mut theirs) = UnixStream::pair().unwrap();
             theirs.write_all(said.as_bytes()).await.unwrap();
             theirs.shutdown().await.unwrap();
-            let joined = welcome(ours).await.ok().map(|joined| joined.hello.client_id);
+            let joined = match welcome(ours, &us(1)).await {
+                Ok(Arrival::Relay(joined)) => Some(joined.hello.client_id),
+                _ => None,
+            };
             assert_eq!(joined.as_deref(), expected, "{}", &said[..said.len().min(40)]);
         }
+    }
+
+    #[tokio::test]
+    async fn both_sides_hear_who_the_other_is() {
+        let (member, arrival) = meet(hello(5)).await;
+        assert_eq!(member.unwrap().welcome, us(5));
+        assert!(matches!(arrival, Ok(Arrival::Relay(joined)) if joined.hello == hello(5)));
+    }
+
+    #[tokio::test]
+    async fn a_hub_of_an_older_term_is_refused_by_both() {
+        let (member, arrival) = meet(hello(6)).await;
+        assert!(matches!(member, Err(ReachError::Outdated { found: 5, seen: 6 })));
+        assert!(arrival.is_err());
+    }
+
+    #[tokio::test]
+    async fn questions_are_answered_and_told_apart() {
+        let place = Place::absent();
+        let socket = PrivateSocket::open(place.path()).await.unwrap();
+        for question in [Question::Status, Question::Stop] {
+            let hub = async { welcome(socket.accept().await.unwrap(), &us(5)).await.unwrap() };
+            let (asked, arrival) = tokio::join!(ask(place.path(), question), hub);
+            assert_eq!(asked.unwrap().welcome.term, 5);
+            let stop = matches!(arrival, Arrival::Stop(_));
+            assert_eq!(stop, question == Question::Stop);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_hub_that_is_ending_hangs_up() {
+        let place = Place::absent();
+        let socket = PrivateSocket::open(place.path()).await.unwrap();
+        let hub = async { drop(socket.accept().await.unwrap()) };
+        let hello = hello(0);
+        let (member, ()) = tokio::join!(join(place.path(), &hello), hub);
+        assert!(matches!(member, Err(ReachError::HungUp(_))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_listens_and_says_nothing_is_silent() {
+        let place = Place::absent();
+        let _socket = PrivateSocket::open(place.path()).await.unwrap();
+        let joined = join(place.path(), &hello(0)).await;
+        assert!(matches!(joined, Err(ReachError::Silent(_))));
+        assert!(!is_awake(place.path(), Duration::from_secs(1)).await);
     }
 }

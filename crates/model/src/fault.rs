@@ -87,6 +87,8 @@ codes! {
     OutcomeUnknown = "outcome_unknown", Check;
     /// No answer before the deadline.
     TimedOut = "timed_out", Check;
+    /// The hub runs but has not answered before the deadline.
+    HubUnresponsive = "hub_unresponsive", Check;
     /// The client withdrew the call.
     Cancelled = "cancelled", Check;
     /// A limit on work under way was reached.

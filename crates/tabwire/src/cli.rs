@@ -1,7 +1,8 @@
 //! The command line. Every command has `--help` with an example, and `--json` where it prints
-//! data; exit codes are 0 done, 1 failed, 2 wrong usage, 3 no hub, 4 refused.
+//! data; exit codes are 0 done, 1 failed, 2 wrong usage, 3 no hub, 4 refused, and 5 for a hub in
+//! the background that found another one at work.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
@@ -28,10 +29,18 @@ enum Command {
     #[command(after_help = "Example:\n  tabwire serve --port 8765 --log-level debug\n\n\
         Every flag is also a key of the TOML file and a TABWIRE_ variable; see docs/config.md.")]
     Serve(Serve),
-    /// Speaks MCP on standard input and output for one AI client, through the running hub.
+    /// Speaks MCP on standard input and output for one AI client, through the hub of this machine.
     #[command(after_help = "Examples:\n  tabwire stdio\n  tabwire stdio --session viewer\n\n\
-        In an AI client's configuration: command \"tabwire\", arguments [\"stdio\"].")]
+        In an AI client's configuration: command \"tabwire\", arguments [\"stdio\"].\n\
+        Where no hub runs, one is started in the background; it ends when nobody needs it.")]
     Stdio(Stdio),
+    /// Tells whether a hub runs, and where.
+    #[command(after_help = "Example:\n  tabwire status --json")]
+    Status(Status),
+    /// Ends the hub that runs in the background.
+    #[command(after_help = "Examples:\n  tabwire stop\n  tabwire stop --force\n\n\
+        A hub that does not answer is ended by force only, and only if it is proven to be ours.")]
+    Stop(Stop),
     /// Lists the sessions, or shows one of them with its state.
     #[command(after_help = "Examples:\n  tabwire sessions\n  tabwire sessions viewer --json")]
     Sessions(Sessions),
@@ -78,6 +87,9 @@ pub struct Serve {
     /// Prints the settings that would count, and exits.
     #[arg(long)]
     pub print_config: bool,
+    /// Ends when nobody was there for so long, such as 15m; for hubs in the background.
+    #[arg(long, value_parser = humantime::parse_duration, value_name = "TIME")]
+    pub idle_exit: Option<Duration>,
 }
 
 #[derive(Args)]
@@ -95,6 +107,41 @@ pub struct Stdio {
     /// The folder of the hub's data.
     #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
     pub data: Option<PathBuf>,
+    /// The port of a hub that has to be started.
+    #[arg(long, env = "TABWIRE_PORT", value_name = "PORT")]
+    pub port: Option<u16>,
+    /// When a hub that had to be started ends, after nobody was there.
+    #[arg(long, value_parser = humantime::parse_duration, default_value = "15m", value_name = "TIME")]
+    pub idle_exit: Duration,
+    /// Joins a hub that runs, and starts none.
+    #[arg(long)]
+    pub no_start: bool,
+}
+
+#[derive(Args)]
+pub struct Status {
+    /// The folder of the hub's data.
+    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// Prints JSON for programs.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Stop {
+    /// The folder of the hub's data.
+    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// Ends a hub that does not answer, or not in time.
+    #[arg(long)]
+    pub force: bool,
+    /// How long the hub may take to end.
+    #[arg(long, value_parser = humantime::parse_duration, default_value = "20s", value_name = "TIME")]
+    pub timeout: Duration,
+    /// Prints JSON for programs.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// How a command finds the hub.
@@ -140,7 +187,7 @@ pub struct Call {
     pub tab: Option<u64>,
     /// How long it may take, such as 5s.
     #[arg(long, value_parser = humantime::parse_duration)]
-    pub timeout: Option<std::time::Duration>,
+    pub timeout: Option<Duration>,
     #[command(flatten)]
     pub target: Target,
 }
@@ -178,9 +225,12 @@ pub fn run() -> Result<(), Failure> {
     match cli.command {
         Command::Serve(serve) => {
             let flags = flags(matches.subcommand_matches("serve"));
-            command::serve::run(&Layers::new(serve.config, flags), serve.print_config)
+            let layers = Layers::new(serve.config, flags);
+            command::serve::run(&layers, serve.print_config, serve.idle_exit)
         }
         Command::Stdio(stdio) => command::stdio::run(&stdio),
+        Command::Status(status) => command::status::run(&status),
+        Command::Stop(stop) => command::stop::run(&stop),
         Command::Sessions(sessions) => command::sessions::run(&sessions),
         Command::Call(call) => command::call::run(&call),
         Command::Tail(tail) => command::tail::run(&tail),
@@ -200,7 +250,9 @@ pub fn run() -> Result<(), Failure> {
 /// start, so only who serves pays for it.
 fn command_for(first: Option<&str>) -> clap::Command {
     match first {
-        Some("stdio" | "call" | "dialects" | "sessions" | "tail" | "version") => Cli::command(),
+        Some(
+            "stdio" | "call" | "dialects" | "sessions" | "status" | "stop" | "tail" | "version",
+        ) => Cli::command(),
         _ => command(),
     }
 }

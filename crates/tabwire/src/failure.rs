@@ -30,9 +30,16 @@ impl Failure {
         Self { exit: 4, message: message.to_string() }
     }
 
+    /// Another hub was first, as can happen when several are started at once: 5, and no words.
+    pub fn lost() -> Self {
+        Self { exit: machine::join::LOST, message: String::new() }
+    }
+
     /// Prints the message and returns the exit code.
     pub fn report(self) -> ExitCode {
-        eprintln!("tabwire: {}", self.message);
+        if !self.message.is_empty() {
+            eprintln!("tabwire: {}", self.message);
+        }
         ExitCode::from(self.exit)
     }
 }

@@ -5,12 +5,12 @@ use std::{path::Path, sync::Arc, time::Duration};
 use axum::Router;
 use edge::Edge;
 use guard::Principal;
-use machine::{DiscoveryFile, PrivateSocket};
+use machine::{Arrival, DiscoveryFile, IdleExit, JoinWelcome, Parting, PrivateSocket};
 use mcp::{
     Backend, Changes, Mcp,
     hub_backend::{HubBackend, announce::announce},
 };
-use tokio::net::UnixStream;
+use tokio::{net::UnixStream, sync::mpsc};
 
 use crate::command::version::VERSION;
 
@@ -65,17 +65,35 @@ pub fn write_discovery(folder: &Path, port: u16) -> Option<DiscoveryFile> {
         .ok()
 }
 
+/// What whoever comes to the private socket is told, and where their wishes go.
+#[derive(Clone)]
+pub struct FrontDesk {
+    /// Who we are.
+    pub welcome: JoinWelcome,
+    /// Counts relays, in a hub that ends without them.
+    pub idle: Option<IdleExit>,
+    /// Takes the wish that the hub ends. Full means that there is one already.
+    pub end: mpsc::Sender<Parting>,
+}
+
 /// Serves the relays of stdio clients, one task each.
-pub async fn accept_relays(edge: Arc<Edge>, mcp: Mcp<HubBackend>, private: PrivateSocket) {
+pub async fn accept_relays(
+    edge: Arc<Edge>,
+    mcp: Mcp<HubBackend>,
+    private: PrivateSocket,
+    desk: FrontDesk,
+) {
     loop {
-        // Cancel-safe: an accepted connection is returned or stays with the kernel.
+        // Cancel-safe: an accepted connection is returned or stays with the kernel. The end comes
+        // first: a relay that is taken in now would think that it was thrown out.
         let accepted = tokio::select! {
+            biased;
             () = edge.stop.cancelled() => return,
             accepted = private.accept() => accepted,
         };
         match accepted {
             Ok(stream) => {
-                edge.tasks.spawn(serve_relay(mcp.clone(), stream));
+                edge.tasks.spawn(serve_relay(mcp.clone(), stream, desk.clone()));
             }
             Err(error) => {
                 tracing::warn!(%error, "a relay could not join");
@@ -85,11 +103,18 @@ pub async fn accept_relays(edge: Arc<Edge>, mcp: Mcp<HubBackend>, private: Priva
     }
 }
 
-async fn serve_relay(mcp: Mcp<HubBackend>, stream: UnixStream) {
-    let joined = match machine::private::welcome(stream).await {
-        Ok(joined) => joined,
+async fn serve_relay(mcp: Mcp<HubBackend>, stream: UnixStream, desk: FrontDesk) {
+    let joined = match machine::private::welcome(stream, &desk.welcome).await {
+        Ok(Arrival::Relay(joined)) => joined,
+        Ok(Arrival::Visitor) => return,
+        Ok(Arrival::Stop(parting)) => {
+            tracing::info!("asked to end over the private socket");
+            let _ = desk.end.try_send(parting);
+            return;
+        }
         Err(error) => return tracing::warn!(%error, "a relay did not introduce itself"),
     };
+    let _guest = desk.idle.as_ref().map(IdleExit::enter);
     let caller = mcp::Caller {
         principal: Principal::local().0,
         client: Some(joined.hello.client_id),

@@ -1,18 +1,27 @@
-//! `tabwire serve`: the hub in the foreground, from settings to a clean end.
+//! `tabwire serve`: the hub, from settings to a clean end.
 //!
-//! SIGHUP reads the settings again; SIGTERM and Ctrl-C drain; a second one ends at once.
+//! SIGHUP reads the settings again; SIGTERM, Ctrl-C and `tabwire stop` drain; a second signal ends
+//! at once. With `--idle-exit` it is a hub in the background, which ends when nobody needs it.
 
 use std::{
     io::{IsTerminal, Write},
-    sync::Arc,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
 };
 
 use edge::Edge;
 use guard::Tokens;
 use hub::Hub;
-use machine::PrivateSocket;
+use machine::{IdleExit, Lease, LeaseError, Parting, PrivateSocket, SocketError};
 use store::MemoryStore;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::{
+    signal::unix::{Signal, SignalKind, signal},
+    sync::mpsc,
+};
 use tokio_util::sync::CancellationToken;
 use tracing_subscriber::{EnvFilter, Registry, fmt, layer::SubscriberExt, reload};
 
@@ -21,12 +30,19 @@ use crate::{
     apps,
     config::{Layers, Settings},
     failure::Failure,
-    wiring,
+    wiring::{self, FrontDesk},
 };
+
+/// How often a hub in the background looks after its log.
+const LOG_CARE: Duration = Duration::from_secs(60);
 
 type LogHandle = reload::Handle<EnvFilter, Registry>;
 
-pub fn run(layers: &Layers, print_config: bool) -> Result<(), Failure> {
+pub fn run(
+    layers: &Layers,
+    print_config: bool,
+    idle_exit: Option<Duration>,
+) -> Result<(), Failure> {
     let settings = layers.load()?;
     if print_config {
         let text = toml::to_string_pretty(&settings).map_err(Failure::failed)?;
@@ -39,7 +55,7 @@ pub fn run(layers: &Layers, print_config: bool) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(Failure::failed)?;
-    runtime.block_on(serve(layers, settings, tokens, &log))
+    runtime.block_on(serve(layers, settings, tokens, &log, idle_exit))
 }
 
 async fn serve(
@@ -47,7 +63,10 @@ async fn serve(
     settings: Settings,
     tokens: Tokens,
     log: &LogHandle,
+    idle_exit: Option<Duration>,
 ) -> Result<(), Failure> {
+    // The lock first, the port second: whoever has both is the hub. Held until the very end.
+    let mut lease = take_lease(&settings.own.data, idle_exit.is_some())?;
     let listeners =
         edge::listener::bind(&settings.edge.bind, settings.edge.port).map_err(Failure::failed)?;
     let store = Arc::new(MemoryStore::default());
@@ -59,18 +78,46 @@ async fn serve(
         async move { hub.run(stop).await }
     });
     let mut ends = Ends::new()?;
-    let private = PrivateSocket::open(&settings.own.data).await.map_err(Failure::failed)?;
+    let private = PrivateSocket::open(&settings.own.data).await.map_err(|error| match error {
+        SocketError::InUse(_) if idle_exit.is_some() => Failure::lost(),
+        error => Failure::failed(error),
+    })?;
     let mcp = wiring::start_mcp(&edge);
-    edge.tasks.spawn(wiring::accept_relays(edge.clone(), mcp.clone(), private));
-    edge.serve(listeners, wiring::mcp_routes(&edge, mcp));
+    edge.serve(listeners, wiring::mcp_routes(&edge, mcp.clone()));
+    lease.announce(edge.port(), VERSION).map_err(Failure::failed)?;
+    let idle = idle_exit.map(IdleExit::new);
+    // One wish is enough; further ones are dropped, and who wishes sees the hub end all the same.
+    let (end, mut wishes) = mpsc::channel(1);
+    let desk = FrontDesk { welcome: lease.welcome(), idle: idle.clone(), end };
+    edge.tasks.spawn(wiring::accept_relays(edge.clone(), mcp, private, desk));
+    if idle.is_some() {
+        edge.tasks.spawn(care_for_log(edge.clone(), settings.own.data.clone()));
+    }
     wiring::open_compat(&edge);
     edge.toolbox.set_own_hosts(edge.hosts(edge.port()));
     edge.tasks.spawn(apps::keep_fresh(edge.clone(), settings.own.apps.clone()));
     let _found = wiring::write_discovery(&settings.own.discovery, edge.port());
     say_listening(&edge)?;
-    while let Sign::Reload = ends.next().await {
-        reload(layers, &edge, log, &settings);
-    }
+    let _parting = loop {
+        // All arms are cancel-safe: signals and wishes are kept, and idleness only waits.
+        let sign = tokio::select! {
+            sign = ends.next() => sign,
+            Some(parting) = wishes.recv() => Sign::Wish(parting),
+            () = nobody_is_here(&edge, idle.as_ref()) => Sign::Idle,
+        };
+        match sign {
+            Sign::Reload => reload(layers, &edge, log, &settings),
+            Sign::Stop => break None,
+            Sign::Idle => {
+                tracing::info!("nobody was here for long enough");
+                break None;
+            }
+            // Whoever asked waits on its connection until the process has ended.
+            Sign::Wish(parting) => break Some(parting),
+        }
+    };
+    // Before relays are cut off, so that they do not start the next hub at once.
+    lease.retire();
     tracing::info!("draining; signal again to stop at once");
     // Both arms are cancel-safe: after this one the process ends.
     tokio::select! {
@@ -80,6 +127,36 @@ async fn serve(
     stop.cancel();
     let _ = due.await;
     Ok(())
+}
+
+/// Becomes the hub of a data folder. A hub in the background that is not the first ends quietly.
+fn take_lease(data: &Path, background: bool) -> Result<Lease, Failure> {
+    // The store's own term is passed here once it has one.
+    Lease::take(data, 0).map_err(|error| match error {
+        LeaseError::Taken(_) if background => Failure::lost(),
+        error => Failure::failed(error),
+    })
+}
+
+/// Waits until a hub in the background may end; one in the foreground may not.
+async fn nobody_is_here(edge: &Edge, idle: Option<&IdleExit>) {
+    let Some(idle) = idle else { return std::future::pending().await };
+    let seen = AtomicU64::new(edge.metrics.accepted.get());
+    idle.wait(|| {
+        let accepted = edge.metrics.accepted.get();
+        edge.metrics.connections.get() > 0 || seen.swap(accepted, Ordering::Relaxed) != accepted
+    })
+    .await;
+}
+
+/// Keeps the log of a hub in the background short.
+async fn care_for_log(edge: Arc<Edge>, data: PathBuf) {
+    // Cancel-safe: both arms only wait.
+    while tokio::time::timeout(LOG_CARE, edge.stop.cancelled()).await.is_err() {
+        if let Err(error) = machine::log::shorten(&data) {
+            tracing::warn!(%error, "the log is not kept short");
+        }
+    }
 }
 
 /// Tells people on a terminal in words, and programs in one line of JSON.
@@ -171,6 +248,8 @@ fn filter(level: &str) -> EnvFilter {
 enum Sign {
     Reload,
     Stop,
+    Idle,
+    Wish(Parting),
 }
 
 /// The signals that are listened for.

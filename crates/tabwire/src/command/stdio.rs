@@ -1,6 +1,14 @@
-//! `tabwire stdio`: what an AI client starts as its MCP server; joins the running hub.
+//! `tabwire stdio`: what an AI client starts as its MCP server; joins the hub of this machine, or
+//! starts one in the background.
 
-use machine::{JoinHello, RelayError, relay};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
+
+use machine::{
+    JoinError, JoinHello, Joiner, ReachError, RelayError, StartHub, relay, relay::Limits,
+};
 
 use crate::{api, cli::Stdio, config::Own, failure::Failure};
 
@@ -17,11 +25,36 @@ pub fn run(options: &Stdio) -> Result<(), Failure> {
         binding: options.session.clone().or(instance),
     };
     let data = options.data.clone().unwrap_or_else(|| Own::default().data);
+    let start = if options.no_start { None } else { Some(background_hub(options, &data)?) };
+    let limits = Limits { line: mcp::stream::Limits::default().line, ..Limits::default() };
     api::block_on(async {
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-        relay(&data, &hello, input, output).await.map_err(|error| match error {
-            RelayError::NoHub(_) => Failure::no_hub(error),
-            RelayError::HubGone | RelayError::Broken(_) => Failure::failed(error),
+        let relayed = relay(Joiner::new(data, start), hello, limits, input, output).await;
+        relayed.map_err(|error| match error {
+            RelayError::Join(JoinError::Reach(ReachError::NoHub(_))) => Failure::no_hub(error),
+            RelayError::Join(_) | RelayError::HubGone | RelayError::Broken(_) => {
+                Failure::failed(error)
+            }
         })
     })
+}
+
+/// Says how to start the hub that this relay would join. The environment goes with it.
+fn background_hub(options: &Stdio, data: &Path) -> Result<StartHub, Failure> {
+    let data = std::path::absolute(data)?;
+    let mut args: Vec<OsString> = vec!["serve".into(), "--data".into(), data.into()];
+    let idle = humantime::format_duration(options.idle_exit).to_string().replace(' ', "");
+    args.extend(["--idle-exit".into(), idle.into()]);
+    if let Some(port) = options.port {
+        args.extend(["--port".into(), port.to_string().into()]);
+    }
+    Ok(StartHub { program: own_program()?, args })
+}
+
+/// The program as it is now: Linux marks the path of one that was replaced by a newer one.
+fn own_program() -> Result<PathBuf, Failure> {
+    let program = std::env::current_exe()?;
+    let newer =
+        program.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);
+    Ok(newer.filter(|newer| newer.exists()).unwrap_or(program))
 }
