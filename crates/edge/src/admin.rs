@@ -56,6 +56,7 @@ pub fn routes() -> Router<Arc<Edge>> {
         )
         .route("/api/call", post(|edge, pass, request| answer(call(edge, pass, request))))
         .route("/api/events", post(|edge, request| answer(event(edge, request))))
+        .route("/api/audit", get(|edge, query| answer(audit(edge, query))))
         .route("/api/tail", get(tail::tail))
         .route("/api/openapi.json", get(openapi))
 }
@@ -120,6 +121,19 @@ async fn feed(
     Ok(reply::json(StatusCode::OK, &view::feed(params.since, &current, &entries)))
 }
 
+async fn audit(State(edge): State<Arc<Edge>>, ReadQuery(params): ReadQuery<FeedParams>) -> Answer {
+    let limit = params.limit.unwrap_or(100).clamp(1, FEED_MOST);
+    let hub = edge.hub.clone();
+    // The audit is not in memory: it is read where waiting for the disk disturbs nobody.
+    let read = tokio::task::spawn_blocking(move || hub.audit(params.since, limit)).await;
+    let lines = read
+        .map_err(|error| Fault::new(Code::Internal, error.to_string()))?
+        .map_err(|error| Fault::new(Code::Internal, error.to_string()))?;
+    let next = lines.last().map_or(params.since, |line| line.number);
+    let lines: Vec<_> = lines.iter().map(view::audit).collect();
+    Ok(reply::json(StatusCode::OK, &json!({"lines": lines, "next": next})))
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct CallBody {
@@ -134,6 +148,8 @@ struct CallBody {
     target: Option<CallTarget>,
     #[serde(default)]
     timeout_ms: Option<u64>,
+    #[serde(default)]
+    idempotency_key: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -165,7 +181,8 @@ async fn call(
     }
     let timeout = body.timeout_ms.map(Duration::from_millis);
     if body.target.is_none() && (body.tab.is_none() || edge.toolbox.is_own(&body.tool)) {
-        let client = Client { caller, binding, progress: None, timeout };
+        let key = body.idempotency_key;
+        let client = Client { caller, binding, progress: None, timeout, key };
         let place = (body.session, body.tab);
         return call_as_client(&edge, &client, &body.tool, &args, place).await;
     }

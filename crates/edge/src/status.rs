@@ -9,6 +9,7 @@ use axum::{
     http::{HeaderValue, Response, StatusCode, header},
     routing::get,
 };
+use hub::Health;
 use model::{Code, Fault};
 use serde_json::json;
 
@@ -29,6 +30,11 @@ async fn health(State(edge): State<Arc<Edge>>) -> Response<Body> {
     let most = edge.config.load().connections_max as i64;
     if open * 10 >= most * 9 {
         reasons.push(format!("{open} of {most} connections are open"));
+    }
+    match edge.hub.store_health() {
+        Health::Ok => {}
+        Health::Degraded { reason } => reasons.push(format!("nothing reaches the disk: {reason}")),
+        Health::Fenced => reasons.push("another hub has the store".to_owned()),
     }
     if edge.is_draining() {
         reasons.push("the hub is shutting down".to_owned());

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use model::{CloseReason, Closing, InstanceId, Reply};
 use parking_lot::RwLock;
-use store::{Store, StoreError};
+use store::{AuditLine, Store, StoreError};
 use tokio::{sync::watch, task::JoinSet};
 use tokio_util::sync::CancellationToken;
 
@@ -77,6 +77,16 @@ impl Hub {
     /// Returns the counters.
     pub fn metrics(&self) -> &Metrics {
         &self.services.metrics
+    }
+
+    /// Returns whether what is kept reaches the disk.
+    pub fn store_health(&self) -> store::Health {
+        self.services.store.health()
+    }
+
+    /// Returns up to `limit` lines of the audit after a number, oldest first. May read the disk.
+    pub fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditLine>, StoreError> {
+        self.services.store.audit(after, limit)
     }
 
     /// Makes the queue for a new connection.

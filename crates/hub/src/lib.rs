@@ -31,6 +31,8 @@ mod services;
 pub mod session;
 pub mod state;
 
+pub use store::{AuditLine, Health};
+
 pub use crate::{
     config::Config,
     hub::Hub,

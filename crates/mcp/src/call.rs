@@ -19,6 +19,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{Caller, Era, sessions::PostStream};
 
+/// Where a request says under which key it is made.
+pub const IDEMPOTENCY_KEY: &str = "tabwire/idempotencyKey";
+
 /// A log level that can be compared; the default lets everything through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Severity(u8);
@@ -75,6 +78,11 @@ impl Call {
     /// Returns the W3C trace context of the request.
     pub fn traceparent(&self) -> Option<&str> {
         self.context.meta.get_traceparent()
+    }
+
+    /// Returns the client's key for this call, under which it is made once.
+    pub fn idempotency_key(&self) -> Option<&str> {
+        self.context.meta.get(IDEMPOTENCY_KEY)?.as_str()
     }
 
     /// Returns the token that is cancelled when nobody waits for the answer any more.

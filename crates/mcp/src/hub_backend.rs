@@ -165,7 +165,8 @@ fn client(call: &Call, progress: mpsc::Sender<CallProgress>) -> Answer<Client> {
         .map_err(|error| ErrorData::invalid_params(format!("the client's id: {error}"), None))?;
     let caller = hub::Caller::new(client, &caller.principal).traced(call.traceparent());
     let binding = call.caller().binding.clone();
-    Ok(Client { caller, binding, progress: Some(progress), timeout: None })
+    let key = call.idempotency_key().map(str::to_owned);
+    Ok(Client { caller, binding, progress: Some(progress), timeout: None, key })
 }
 
 /// Makes an id of what a client calls itself.

@@ -57,6 +57,14 @@ enum Command {
     #[command(after_help = "Example:\n  tabwire dialects\n\n\
         Ports for clients of other projects are opened with `tabwire serve --compat`.")]
     Dialects(Dialects),
+    /// Looks at the file of the embedded store, or works on it; no hub may run for the latter.
+    #[command(after_help = "Examples:\n  tabwire store check\n  tabwire store export > kept.jsonl")]
+    Store(Store),
+    /// Shows who did what: one line per call.
+    #[command(
+        after_help = "Examples:\n  tabwire audit tail\n  tabwire audit tail --lines 500 --json"
+    )]
+    Audit(Audit),
     /// Prints the version.
     #[command(after_help = "Example:\n  tabwire version --json")]
     Version(Version),
@@ -208,6 +216,53 @@ pub struct Dialects {
 }
 
 #[derive(Args)]
+pub struct Store {
+    #[command(subcommand)]
+    pub action: StoreAction,
+    /// The folder of the hub's data.
+    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER", global = true)]
+    pub data: Option<PathBuf>,
+    /// Prints JSON for programs.
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Subcommand)]
+pub enum StoreAction {
+    /// Looks through the file without changing it; exit code 1 means damage.
+    #[command(after_help = "Example:\n  tabwire store check --json")]
+    Check,
+    /// Makes the file as small as it can be.
+    #[command(after_help = "Example:\n  tabwire store compact")]
+    Compact,
+    /// Writes everything to standard output, one JSON object per line, without secrets.
+    #[command(after_help = "Example:\n  tabwire store export > kept.jsonl")]
+    Export,
+}
+
+#[derive(Args)]
+pub struct Audit {
+    #[command(subcommand)]
+    pub action: AuditAction,
+}
+
+#[derive(Subcommand)]
+pub enum AuditAction {
+    /// Shows the newest lines.
+    #[command(after_help = "Example:\n  tabwire audit tail --lines 50")]
+    Tail(AuditTail),
+}
+
+#[derive(Args)]
+pub struct AuditTail {
+    /// How many lines.
+    #[arg(long, short = 'n', default_value_t = 20, value_name = "NUMBER")]
+    pub lines: usize,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Args)]
 pub struct Version {
     /// Prints JSON for programs.
     #[arg(long)]
@@ -235,6 +290,8 @@ pub fn run() -> Result<(), Failure> {
         Command::Call(call) => command::call::run(&call),
         Command::Tail(tail) => command::tail::run(&tail),
         Command::Dialects(dialects) => command::dialects::run(&dialects),
+        Command::Store(store) => command::store::run(&store),
+        Command::Audit(audit) => command::audit::run(&audit),
         Command::Version(version) => command::version::run(version.json),
         Command::ConformanceServer(options) => command::conformance_server::run(&options),
         Command::ToolsDoc => command::tools_doc::run(),
@@ -251,7 +308,8 @@ pub fn run() -> Result<(), Failure> {
 fn command_for(first: Option<&str>) -> clap::Command {
     match first {
         Some(
-            "stdio" | "call" | "dialects" | "sessions" | "status" | "stop" | "tail" | "version",
+            "stdio" | "audit" | "call" | "dialects" | "sessions" | "status" | "stop" | "store"
+            | "tail" | "version",
         ) => Cli::command(),
         _ => command(),
     }

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod audit;
 pub mod call;
 pub mod config_doc;
 pub mod conformance_server;
@@ -9,6 +10,7 @@ pub mod sessions;
 pub mod status;
 pub mod stdio;
 pub mod stop;
+pub mod store;
 pub mod tail;
 pub mod tools_doc;
 pub mod version;

@@ -43,6 +43,9 @@ pub struct Own {
     /// File with the tokens that clients must show, one per line, private to its owner.
     #[schemars(with = "Option<String>")]
     pub token_file: Option<PathBuf>,
+    /// Where sessions, messages and the audit are kept: `embedded` (a file in the data folder) or
+    /// `memory` (gone with the process). Needs a restart to change.
+    pub store: String,
     /// Folder with manifests of apps, read again when one changes.
     #[schemars(with = "String")]
     pub apps: PathBuf,
@@ -58,6 +61,7 @@ impl Default for Own {
         Self {
             data: default_data(),
             token_file: None,
+            store: "embedded".to_owned(),
             apps: default_apps(),
             discovery: PathBuf::from("/tmp/browser-mcp"),
             log_level: "info".to_owned(),
@@ -66,6 +70,11 @@ impl Default for Own {
 }
 
 impl Own {
+    /// Returns the file of the embedded store.
+    pub fn store_file(&self) -> PathBuf {
+        self.data.join("hub.sqlite")
+    }
+
     /// Returns the token file that counts, if there is one.
     pub fn token_file(&self) -> Option<PathBuf> {
         let usual = self.data.join("tokens");
@@ -187,6 +196,10 @@ fn check(settings: &Settings) -> Result<(), Failure> {
         .map_err(|problem| Failure::usage(format!("compat: {problem}")))?;
     edge::compat::parse_range(&settings.edge.compat_sockets)
         .map_err(|problem| Failure::usage(format!("compat_sockets: {problem}")))?;
+    if !["embedded", "memory"].contains(&settings.own.store.as_str()) {
+        let store = &settings.own.store;
+        return Err(Failure::usage(format!("store {store:?} is not one of embedded, memory")));
+    }
     let level = settings.own.log_level.as_str();
     if !["error", "warn", "info", "debug", "trace"].contains(&level) {
         return Err(Failure::usage(format!(

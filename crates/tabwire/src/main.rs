@@ -3,6 +3,7 @@
 //! - [`cli`]: the command line; [`config`]: settings from flags, environment and file;
 //! - [`command`]: one file per command; [`api`]: the admin API from the outside;
 //! - [`wiring`]: MCP on top of the hub; [`apps`]: manifests, read again when they change;
+//!   [`kept`]: what survives, by the settings;
 //! - [`failure`]: errors with the exit code that fits.
 //!
 //! It wires the rooms together and holds no logic of its own.
@@ -13,6 +14,7 @@ mod cli;
 mod command;
 mod config;
 mod failure;
+mod kept;
 mod wiring;
 
 use std::process::ExitCode;

@@ -49,6 +49,8 @@ pub struct Client {
     pub progress: Option<mpsc::Sender<CallProgress>>,
     /// How long a call to an app or page may take; none means the configured time.
     pub timeout: Option<Duration>,
+    /// The client's key for this call: whoever asks again with it gets the same answer.
+    pub key: Option<String>,
 }
 
 /// What a tool gives back.

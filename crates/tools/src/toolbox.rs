@@ -114,6 +114,19 @@ impl Toolbox {
 
     /// Calls a tool: checks the arguments, then does it. Dropping the future cancels the call.
     pub async fn call(&self, client: &Client, name: &str, args: Value) -> Result<Output, Fault> {
+        match &client.key {
+            // Boxed: this future holds the other.
+            Some(key) => Box::pin(self.call_once(client, key, name, args)).await,
+            None => self.call_unkeyed(client, name, args).await,
+        }
+    }
+
+    pub(crate) async fn call_unkeyed(
+        &self,
+        client: &Client,
+        name: &str,
+        args: Value,
+    ) -> Result<Output, Fault> {
         let mut args = match args {
             Value::Null => Value::Object(Default::default()),
             args => args,

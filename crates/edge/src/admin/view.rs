@@ -1,6 +1,6 @@
 //! Sessions and answers as the admin API shows them.
 
-use hub::{SessionInfo, Source, StateAnswer, feed::FeedItem};
+use hub::{AuditLine, SessionInfo, Source, StateAnswer, feed::FeedItem};
 use model::{Json, Position, record::LogEntry};
 use serde_json::{Value, json, value::RawValue};
 
@@ -132,4 +132,21 @@ fn position(position: &Position) -> Value {
 /// A payload as a tree; what a peer nested too deeply is shown as its text.
 fn opaque(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+/// A line of the audit.
+pub fn audit(line: &AuditLine) -> Value {
+    let record = &line.record;
+    json!({
+        "number": line.number,
+        "atMs": record.at_ms,
+        "client": record.client,
+        "principal": record.principal,
+        "session": record.session,
+        "tool": record.tool,
+        "outcome": record.outcome,
+        "ms": record.ms,
+        "call": record.call,
+        "traceparent": record.trace,
+    })
 }

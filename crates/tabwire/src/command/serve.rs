@@ -17,7 +17,6 @@ use edge::Edge;
 use guard::Tokens;
 use hub::Hub;
 use machine::{IdleExit, Lease, LeaseError, Parting, PrivateSocket, SocketError};
-use store::MemoryStore;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
@@ -30,6 +29,7 @@ use crate::{
     apps,
     config::{Layers, Settings},
     failure::Failure,
+    kept::Kept,
     wiring::{self, FrontDesk},
 };
 
@@ -69,8 +69,8 @@ async fn serve(
     let mut lease = take_lease(&settings.own.data, idle_exit.is_some())?;
     let listeners =
         edge::listener::bind(&settings.edge.bind, settings.edge.port).map_err(Failure::failed)?;
-    let store = Arc::new(MemoryStore::default());
-    let hub = Hub::open(settings.hub.clone(), store, VERSION).map_err(Failure::failed)?;
+    let kept = Kept::open(&settings.own, lease.term())?;
+    let hub = Hub::open(settings.hub.clone(), kept.store(), VERSION).map_err(Failure::failed)?;
     let edge = Edge::new(hub.clone(), settings.edge.clone(), tokens, VERSION);
     let stop = CancellationToken::new();
     let due = tokio::spawn({
@@ -104,12 +104,17 @@ async fn serve(
             sign = ends.next() => sign,
             Some(parting) = wishes.recv() => Sign::Wish(parting),
             () = nobody_is_here(&edge, idle.as_ref()) => Sign::Idle,
+            () = kept.taken_over() => Sign::TakenOver,
         };
         match sign {
             Sign::Reload => reload(layers, &edge, log, &settings),
             Sign::Stop => break None,
             Sign::Idle => {
                 tracing::info!("nobody was here for long enough");
+                break None;
+            }
+            Sign::TakenOver => {
+                tracing::error!("another hub has the store; this one ends");
                 break None;
             }
             // Whoever asked waits on its connection until the process has ended.
@@ -126,6 +131,7 @@ async fn serve(
     }
     stop.cancel();
     let _ = due.await;
+    kept.close().await;
     Ok(())
 }
 
@@ -144,7 +150,8 @@ async fn nobody_is_here(edge: &Edge, idle: Option<&IdleExit>) {
     let seen = AtomicU64::new(edge.metrics.accepted.get());
     idle.wait(|| {
         let accepted = edge.metrics.accepted.get();
-        edge.metrics.connections.get() > 0 || seen.swap(accepted, Ordering::Relaxed) != accepted
+        let here = edge.metrics.connections.get() + edge.metrics.sockets.get();
+        here > 0 || seen.swap(accepted, Ordering::Relaxed) != accepted
     })
     .await;
 }
@@ -249,6 +256,8 @@ enum Sign {
     Reload,
     Stop,
     Idle,
+    /// Another hub has the store.
+    TakenOver,
     Wish(Parting),
 }
 

@@ -199,5 +199,5 @@ pub fn state() -> Value {
 
 pub fn client(id: &str) -> Client {
     let caller = Caller::new(ClientId::parse(id).unwrap(), "local");
-    Client { caller, binding: None, progress: None, timeout: None }
+    Client { caller, binding: None, progress: None, timeout: None, key: None }
 }

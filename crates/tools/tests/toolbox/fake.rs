@@ -216,7 +216,7 @@ pub fn tab(id: u64) -> Tab {
 pub fn client() -> Client {
     let client = ClientId::parse("test").unwrap();
     let caller = Caller::new(client, "local");
-    Client { caller, binding: None, progress: None, timeout: None }
+    Client { caller, binding: None, progress: None, timeout: None, key: None }
 }
 
 pub fn spec(name: &str, read_only: bool) -> ToolSpec {

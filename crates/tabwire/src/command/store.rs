@@ -1,0 +1,89 @@
+//! `tabwire store`: looking at the file of the embedded store, and working on it.
+
+use std::{io::Write, path::Path};
+
+use serde_json::json;
+use store::embedded::{export, operate};
+
+use crate::{
+    api,
+    cli::{Store, StoreAction},
+    config::Own,
+    failure::Failure,
+};
+
+pub fn run(options: &Store) -> Result<(), Failure> {
+    let mut own = Own::default();
+    if let Some(data) = &options.data {
+        own.data.clone_from(data);
+    }
+    let file = own.store_file();
+    if !file.exists() {
+        return Err(Failure::failed(format!("there is no store at {}", file.display())));
+    }
+    match options.action {
+        StoreAction::Check => check(&file, options.json),
+        StoreAction::Compact => {
+            must_not_run(&own.data)?;
+            compact(&file, options.json)
+        }
+        StoreAction::Export => {
+            let mut out = std::io::BufWriter::new(std::io::stdout());
+            export::export(&file, &mut out).map_err(Failure::failed)?;
+            Ok(out.flush()?)
+        }
+    }
+}
+
+fn check(file: &Path, as_json: bool) -> Result<(), Failure> {
+    let report = operate::check(file).map_err(Failure::failed)?;
+    let bad: u64 = report.tables.iter().map(|table| table.bad).sum();
+    let mut out = std::io::stdout();
+    if as_json {
+        let tables: Vec<_> = report
+            .tables
+            .iter()
+            .map(|table| json!({"name": table.name, "rows": table.rows, "bad": table.bad}))
+            .collect();
+        let body = json!({
+            "format": report.format, "program": report.program, "term": report.term,
+            "tables": tables, "findings": report.findings,
+        });
+        writeln!(out, "{body}")?;
+    } else {
+        writeln!(out, "{} (format {}, term {})", file.display(), report.format, report.term)?;
+        for table in &report.tables {
+            writeln!(out, "{:<10} {:>8} rows {:>6} damaged", table.name, table.rows, table.bad)?;
+        }
+        for finding in &report.findings {
+            writeln!(out, "{finding}")?;
+        }
+    }
+    if bad > 0 || !report.findings.is_empty() {
+        let message = "the file is damaged; the hub repairs what it can when it starts";
+        return Err(Failure::failed(message));
+    }
+    Ok(())
+}
+
+fn compact(file: &Path, as_json: bool) -> Result<(), Failure> {
+    let (before, after) = operate::compact(file).map_err(Failure::failed)?;
+    let mut out = std::io::stdout();
+    match as_json {
+        true => writeln!(out, "{}", json!({"before": before, "after": after}))?,
+        false => writeln!(out, "{before} bytes before, {after} after")?,
+    }
+    Ok(())
+}
+
+/// A file that a hub has open is not worked on.
+fn must_not_run(data: &Path) -> Result<(), Failure> {
+    api::block_on(async {
+        match machine::status(data).await.map_err(Failure::failed)? {
+            machine::Status::Running(_) | machine::Status::Unresponsive(_) => {
+                Err(Failure::refused("a hub has the store open; stop it first: tabwire stop"))
+            }
+            machine::Status::Stale(_) | machine::Status::NotRunning => Ok(()),
+        }
+    })
+}

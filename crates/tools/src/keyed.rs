@@ -1,0 +1,154 @@
+//! Calls with an idempotency key: the answer of the first is the answer of all.
+//!
+//! What a tool gave back is written down as text and read again for whoever asks later. A call
+//! that came to nothing is not: whoever asks again may try again.
+
+use hub::once::{Done, Keyed};
+use model::{Code, Fault, Retry};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    Toolbox,
+    definition::{Client, Image, Output, Source},
+};
+
+impl Toolbox {
+    /// Calls a tool once for a key; everybody else with that key gets its answer.
+    pub(crate) async fn call_once(
+        &self,
+        client: &Client,
+        key: &str,
+        name: &str,
+        args: Value,
+    ) -> Result<Output, Fault> {
+        let keyed = Keyed {
+            // A key is a client's own; another principal's is another one.
+            key: format!("{}/{key}", client.caller.principal),
+            request: digest(name, &args),
+        };
+        let work = async {
+            let outcome = self.call_unkeyed(client, name, args).await;
+            let void = outcome.as_ref().is_err_and(nothing_happened);
+            Done { body: write(&outcome).to_string(), void }
+        };
+        let body = self.hub.once(&keyed, work).await?;
+        let unreadable = || Fault::new(Code::Internal, "the kept answer cannot be read");
+        let kept: Value = serde_json::from_str(&body).map_err(|_| unreadable())?;
+        read(&kept).unwrap_or_else(|| Err(unreadable()))
+    }
+}
+
+/// Returns whether a fault says that the call was never made.
+fn nothing_happened(fault: &Fault) -> bool {
+    use Code::*;
+    let refused = matches!(
+        fault.code,
+        InvalidArgument
+            | UnknownSession
+            | AmbiguousSession
+            | UnknownTool
+            | UnknownTab
+            | Unsupported
+            | NotConnected
+            | NotDelivered
+            | Busy
+            | Refused
+    );
+    refused || fault.retry == Retry::Now
+}
+
+fn digest(name: &str, args: &Value) -> String {
+    let text = format!("{name} {args}");
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn write(outcome: &Result<Output, Fault>) -> Value {
+    match outcome {
+        Ok(output) => {
+            let image = |image: &Image| json!({"mimeType": image.mime_type, "data": image.data});
+            let source = output.source.as_ref();
+            json!({
+                "text": output.text,
+                "structured": output.structured,
+                "images": output.images.iter().map(image).collect::<Vec<_>>(),
+                "source": source.map(|source| json!({"session": source.session, "origin": source.origin})),
+            })
+        }
+        Err(fault) => json!({"fault": {
+            "code": fault.code.as_str(),
+            "retry": fault.retry.as_str(),
+            "message": fault.message,
+            "hint": fault.hint,
+        }}),
+    }
+}
+
+fn read(kept: &Value) -> Option<Result<Output, Fault>> {
+    if let Some(fault) = kept.get("fault") {
+        return Some(Err(read_fault(fault)?));
+    }
+    let image = |image: &Value| {
+        Some(Image {
+            mime_type: image["mimeType"].as_str()?.to_owned(),
+            data: image["data"].as_str()?.to_owned(),
+        })
+    };
+    let source = |source: &Value| {
+        Some(Source {
+            session: source["session"].as_str()?.to_owned(),
+            origin: source["origin"].as_str().map(str::to_owned),
+        })
+    };
+    Some(Ok(Output {
+        text: kept["text"].as_str()?.to_owned(),
+        structured: kept["structured"].clone(),
+        images: kept["images"].as_array()?.iter().filter_map(image).collect(),
+        source: source(&kept["source"]),
+    }))
+}
+
+fn read_fault(fault: &Value) -> Option<Fault> {
+    let word = fault["code"].as_str()?;
+    let known = Code::ALL.iter().find(|code| code.as_str() == word);
+    let retries = [Retry::Now, Retry::Later, Retry::Never, Retry::Check];
+    Some(Fault {
+        code: known.cloned().unwrap_or_else(|| Code::Foreign(word.to_owned())),
+        retry: retries.into_iter().find(|retry| fault["retry"] == retry.as_str())?,
+        message: fault["message"].as_str()?.to_owned(),
+        hint: fault["hint"].as_str().map(str::to_owned),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_reads_back_as_it_was() {
+        let output = Output {
+            text: "done".into(),
+            structured: json!({"a": [1]}),
+            images: vec![Image { mime_type: "image/png".into(), data: "AA==".into() }],
+            source: Some(Source { session: "viewer".into(), origin: Some("http://x".into()) }),
+        };
+        let foreign = Fault::new(Code::Foreign("ELEMENT_NOT_FOUND".into()), "no").hint("look");
+        let ours = Fault::new(Code::OutcomeUnknown, "who knows");
+        for outcome in [Ok(output), Err(foreign), Err(ours)] {
+            assert_eq!(read(&write(&outcome)), Some(outcome));
+        }
+    }
+
+    #[test]
+    fn only_what_never_happened_may_be_tried_again() {
+        for (code, void) in [
+            (Code::NotDelivered, true),
+            (Code::Busy, true),
+            (Code::OutcomeUnknown, false),
+            (Code::TimedOut, false),
+            (Code::ToolFailed, false),
+        ] {
+            assert_eq!(nothing_happened(&Fault::new(code.clone(), "x")), void, "{code}");
+        }
+    }
+}
