@@ -119,6 +119,7 @@ impl Dialect for Enhanced {
             ToBrowser::Ping => vec![Output::Ping],
             ToBrowser::Bye(closing) => vec![Output::Close(closing)],
             ToBrowser::CallQuery(_)
+            | ToBrowser::Mention { .. }
             | ToBrowser::Changed(_)
             | ToBrowser::ReplayRequest(_)
             | ToBrowser::ReplayPage(_)

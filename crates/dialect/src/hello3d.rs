@@ -100,20 +100,19 @@ impl Dialect for Hello3d {
             ToBrowser::Welcome(_) => self.registered(),
             ToBrowser::Call(call) => self.call(&call),
             ToBrowser::Cancel(call) => self.give_up(call),
-            ToBrowser::Changed(numbered) => match numbered.change {
-                Change::Event { name, data, .. } if name == "toolCall" => {
-                    vec![foreign::write_flat("toolCall", &data)]
-                }
-                // The page would take anything else for a command that it does not know.
-                _ => Vec::new(),
-            },
+            ToBrowser::Mention { name, data } if name == "toolCall" => {
+                vec![foreign::write_flat("toolCall", &data)]
+            }
             ToBrowser::Ping => vec![Output::Ping],
             ToBrowser::Bye(closing) => {
                 let told = closing.reason != CloseReason::Restarting;
                 let words = told.then(|| error(&closing.message));
                 words.into_iter().chain([Output::Close(closing)]).collect()
             }
-            ToBrowser::CallQuery(_)
+            // The page would take anything else for a command that it does not know.
+            ToBrowser::Mention { .. }
+            | ToBrowser::Changed(_)
+            | ToBrowser::CallQuery(_)
             | ToBrowser::ReplayRequest(_)
             | ToBrowser::ReplayPage(_)
             | ToBrowser::Ack(_) => Vec::new(),

@@ -135,7 +135,10 @@ impl Dialect for McpBrowser {
             ToBrowser::ReplayPage(page) => self.recovery.page(page),
             ToBrowser::Ping => vec![Output::Ping],
             ToBrowser::Bye(closing) => leave(closing),
-            ToBrowser::CallQuery(_) | ToBrowser::ReplayRequest(_) | ToBrowser::Ack(_) => Vec::new(),
+            ToBrowser::CallQuery(_)
+            | ToBrowser::Mention { .. }
+            | ToBrowser::ReplayRequest(_)
+            | ToBrowser::Ack(_) => Vec::new(),
         }
     }
 

@@ -103,6 +103,7 @@ impl Dialect for Moonsurf {
             ToBrowser::Ping => vec![Output::Ping],
             ToBrowser::Bye(closing) => vec![Output::Close(closing)],
             ToBrowser::CallQuery(_)
+            | ToBrowser::Mention { .. }
             | ToBrowser::Changed(_)
             | ToBrowser::ReplayRequest(_)
             | ToBrowser::ReplayPage(_)

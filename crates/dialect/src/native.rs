@@ -73,7 +73,9 @@ impl Dialect for Native {
     fn send(&mut self, message: ToBrowser) -> Vec<Output> {
         match message {
             ToBrowser::Bye(closing) => refuse(closing),
-            message => write(&encode::encode(message, self.heartbeat)),
+            message => {
+                encode::encode(message, self.heartbeat).map_or_else(Vec::new, |wire| write(&wire))
+            }
         }
     }
 }

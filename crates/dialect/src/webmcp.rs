@@ -105,6 +105,7 @@ impl Dialect for Webmcp {
             // `connect` was said at the beginning; there is nothing to add.
             ToBrowser::Welcome(_)
             | ToBrowser::CallQuery(_)
+            | ToBrowser::Mention { .. }
             | ToBrowser::Changed(_)
             | ToBrowser::ReplayRequest(_)
             | ToBrowser::ReplayPage(_)

@@ -37,6 +37,8 @@ pub const CLIENT_HEADER: &str = "tabwire-client";
 pub const OPENAPI: &str = include_str!("admin/openapi.json");
 /// Entries of a feed that one answer may have.
 const FEED_MOST: usize = 1000;
+/// How long an event may take to be on disk before its sender is told that it is not.
+const KEPT_WITHIN: Duration = Duration::from_secs(2);
 
 type Answer = Result<Response<Body>, Fault>;
 
@@ -265,7 +267,10 @@ async fn event(State(edge): State<Arc<Edge>>, request: Request) -> Answer {
     };
     let data = body.data.map_or_else(Json::null, Json::from);
     let sequence = session.notify(&body.name, level, data);
-    Ok(reply::json(StatusCode::OK, &json!({"session": &*session.name, "sequence": sequence.0})))
+    // Whoever reads the number may rely on it: a disk that refuses is told, not waited for.
+    let kept = edge.hub.kept_within(KEPT_WITHIN).await;
+    let answer = json!({"session": &*session.name, "sequence": sequence.0, "kept": kept});
+    Ok(reply::json(StatusCode::OK, &answer))
 }
 
 async fn openapi() -> Response<Body> {

@@ -89,6 +89,12 @@ impl Hub {
         self.services.store.audit(after, limit)
     }
 
+    /// Waits until everything that was written before is on disk, at most so long.
+    pub async fn kept_within(&self, limit: Duration) -> bool {
+        let disk = &self.services.disk;
+        tokio::time::timeout(limit, disk.until(disk.written())).await.is_ok()
+    }
+
     /// Makes the queue for a new connection.
     pub fn outbox(&self) -> (Outbox, Outgoing) {
         let config = self.services.config.load();

@@ -257,6 +257,11 @@ impl Session {
         sequence
     }
 
+    /// Shows the browser something now, if it is there; lost otherwise.
+    pub fn mention(&self, name: &str, data: Json) {
+        self.core.lock().tell(ToBrowser::Mention { name: name.to_owned(), data });
+    }
+
     /// Returns entries of the feed after a cursor; the position names the feed and its newest
     /// number. A cursor before the oldest kept entry starts there.
     pub fn feed_after(&self, after: Sequence, limit: usize) -> (Position, Vec<LogEntry>) {

@@ -349,6 +349,13 @@ pub enum ToBrowser {
     CallQuery(CallId),
     /// Something happened on the hub's side.
     Changed(NumberedChange),
+    /// Something to show now, and never again: not numbered, lost with the connection.
+    Mention {
+        /// Such as `toolCall`.
+        name: String,
+        /// What about it.
+        data: Json,
+    },
     /// The hub missed something.
     ReplayRequest(ReplayRequest),
     /// What the browser had missed.
@@ -373,6 +380,7 @@ impl ToBrowser {
                 Self::Changed(change) => change_size(change),
                 Self::ReplayPage(replay) => page(replay),
                 Self::Bye(closing) => closing.message.len(),
+                Self::Mention { name, data } => name.len() + data.size(),
                 Self::Cancel(_)
                 | Self::CallQuery(_)
                 | Self::ReplayRequest(_)

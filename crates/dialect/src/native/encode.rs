@@ -10,10 +10,11 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::wire;
 
-/// Writes one message for the wire; a welcome tells after how much silence the hub asks.
-pub fn encode(message: ToBrowser, heartbeat: Duration) -> wire::ToBrowser {
+/// Writes one message for the wire, if it has words for it; a welcome tells after how much silence
+/// the hub asks.
+pub fn encode(message: ToBrowser, heartbeat: Duration) -> Option<wire::ToBrowser> {
     use wire::ToBrowser as Wire;
-    match message {
+    Some(match message {
         ToBrowser::Welcome(body) => Wire::Welcome(welcome(*body, heartbeat)),
         ToBrowser::Call(call) => encode_call(*call),
         ToBrowser::Cancel(call) => Wire::Cancel(wire::Cancel { call_id: call.to_string() }),
@@ -30,7 +31,9 @@ pub fn encode(message: ToBrowser, heartbeat: Duration) -> wire::ToBrowser {
         ToBrowser::Ack(at) => Wire::Ack(wire::Ack { position: position(&at) }),
         ToBrowser::Ping => Wire::Ping(wire::Ping {}),
         ToBrowser::Bye(closing) => bye(&closing),
-    }
+        // Our own peers are told by numbered events.
+        ToBrowser::Mention { .. } => return None,
+    })
 }
 
 /// Writes the announcement of a close.

@@ -21,6 +21,10 @@ pub fn message(told: &Value) -> ToBrowser {
         "call" => ToBrowser::Call(Box::new(call(body))),
         "cancel" => ToBrowser::Cancel(body.as_str().unwrap().parse().unwrap()),
         "event" => ToBrowser::Changed(event(body)),
+        "mention" => ToBrowser::Mention {
+            name: body["name"].as_str().unwrap().to_owned(),
+            data: Json::of(&body["data"]),
+        },
         "replayPage" => ToBrowser::ReplayPage(page(body)),
         "bye" => {
             let reason = CloseReason::ALL.iter().find(|reason| reason.as_str() == body["reason"]);

@@ -68,7 +68,7 @@ impl StdioOptions {
         let place = Place::create();
         let mut command = Command::new(&self.program);
         isolate(&mut command, &place);
-        command.arg("stdio").arg("--data").arg(&self.data).args(&self.args);
+        command.args(["stdio", "--no-start", "--data"]).arg(&self.data).args(&self.args);
         command.envs(self.environment);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use hub::{CallRequest, Session, Source, StateAnswer, StateQuery};
-use model::{Code, Effect, Fault, Json, Level, Reply, Retry, Target, Work};
+use model::{Code, Effect, Fault, Json, Reply, Retry, Target, Work};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -163,7 +163,7 @@ impl Call<'_> {
         {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
             let data = json!({"toolName": self.name, "timestamp": now.as_millis() as u64});
-            session.notify(notice, Level::Info, Json::of(&data));
+            session.mention(notice, Json::of(&data));
         }
         Ok(session)
     }
