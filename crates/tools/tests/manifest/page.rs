@@ -144,10 +144,9 @@ async fn answer(held: Weak<Held>, mut outgoing: Outgoing, seen: Arc<Mutex<Seen>>
                     }
                     _ => {}
                 },
-                ToBrowser::Changed(NumberedChange {
-                    change: Change::Event { name, data, .. },
-                    ..
-                }) => seen.lock().events.push((name, data.to_value().unwrap())),
+                ToBrowser::Mention { name, data } => {
+                    seen.lock().events.push((name, data.to_value().unwrap()));
+                }
                 _ => {}
             }
         }
