@@ -3,7 +3,7 @@
 //! - [`floor`]: a process that does nothing but answer, with [`bare_mcp`];
 //! - [`client`]: the load generator's connections; [`inside`]: the hub without sockets;
 //! - [`socket`]: the hub over its port; [`mcp`]: as AI clients meet it; [`crowd`]: ten thousand
-//!   connections;
+//!   connections; [`recovery`]: coming back, and what keeping things costs;
 //! - [`report`]: the table that is printed and written to `docs/benchmarks.md`.
 //!
 //! Hub, floor and load generator are three processes, all built for release.
@@ -14,6 +14,7 @@ mod crowd;
 pub mod floor;
 mod inside;
 mod mcp;
+mod recovery;
 mod report;
 mod socket;
 
@@ -62,7 +63,8 @@ pub fn run(options: &Options) -> Result<()> {
         }
         inside::measure(&mut report).await?;
         socket::measure(&mut report).await?;
-        mcp::measure(&mut report).await
+        mcp::measure(&mut report).await?;
+        recovery::measure(&mut report).await
     })?;
     std::io::stdout().write_all(report.rows().as_bytes())?;
     Ok(())

@@ -120,6 +120,8 @@ impl HubProcess {
     /// Starts a hub with its defaults and a data folder of its own.
     pub fn start(binary: &str) -> Result<Self> {
         let data = data_folder();
+        // Each begins with nothing, though all of them keep what they have in one place.
+        let _ = std::fs::remove_dir_all(&data);
         let data = data.to_string_lossy();
         Self::spawn(binary, &["serve", "--port", "0", "--log-level", "warn", "--data", &data])
     }

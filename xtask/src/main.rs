@@ -3,6 +3,7 @@
 //! - [`test`]: installs what the tests need and runs all of them, with [`clients`]; [`check`]: style and lint;
 //! - [`generate`]: files that are made from code, with [`typescript`];
 //! - [`demo`]: something visible, with [`chrome`] and [`pages`];
+//! - [`torture`]: the long forms of what kills, cuts, freezes and damages;
 //! - [`bench`]: numbers, as ratios, into `docs/benchmarks.md`;
 //! - [`shell`]: running other programs; [`http`]: asking them.
 
@@ -16,6 +17,7 @@ mod http;
 mod pages;
 mod shell;
 mod test;
+mod torture;
 mod typescript;
 
 use clap::{Parser, Subcommand};
@@ -50,6 +52,15 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Runs the long forms of the tests that kill, cut, freeze and damage.
+    Torture {
+        /// How many times the short form.
+        #[arg(long, default_value_t = 10)]
+        times: u32,
+        /// The seed of a run that failed, to run it again.
+        #[arg(long)]
+        seed: Option<u64>,
+    },
     /// Measures beside the floor in the same run and writes docs/benchmarks.md.
     Bench {
         /// How many idle connections; needs as many open files here and in the hub.
@@ -71,6 +82,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().chore {
         Chore::Demo { stay } => demo::run(stay),
         Chore::Test { skip } => test::run(&skip),
+        Chore::Torture { times, seed } => torture::run(times, seed),
         Chore::Check => check::run(),
         Chore::Gen { check } => generate::run(check),
         Chore::Bench { connections, dry_run } => bench::start(connections, dry_run),

@@ -45,6 +45,36 @@ impl Socket {
         Ok(())
     }
 
+    /// Connects to a hub as an app, from a position in its log; returns the welcome too.
+    pub async fn hello(
+        port: u16,
+        instance: &str,
+        position: Option<&Value>,
+    ) -> Result<(Self, Value)> {
+        let path = format!("/session/{instance}");
+        let mut socket = Self::connect(port, &path, Some("tabwire.v1")).await?;
+        let mut hello = json!({
+            "type": "hello", "instanceId": instance, "kind": "app", "name": instance,
+            "capabilities": [], "epoch": "bench",
+        });
+        if let Some(position) = position {
+            hello["position"] = position.clone();
+        }
+        socket.send(hello.to_string()).await?;
+        let welcome = socket.receive_type("welcome").await?;
+        Ok((socket, welcome))
+    }
+
+    /// Waits for a message of one type, passing over all others.
+    pub async fn receive_type(&mut self, kind: &str) -> Result<Value> {
+        loop {
+            let message: Value = serde_json::from_str(&self.receive().await?)?;
+            if message["type"] == kind {
+                return Ok(message);
+            }
+        }
+    }
+
     /// Connects to a hub as an app and waits for the welcome.
     pub async fn app(port: u16, instance: &str) -> Result<Self> {
         let mut socket =

@@ -43,6 +43,21 @@ pub struct OverMcp {
     pub call: Duration,
 }
 
+/// Coming back, and keeping.
+pub struct Recovery {
+    /// One session that missed 100 messages, and one that missed 1000.
+    pub few: Duration,
+    pub many: Duration,
+    /// A thousand sessions that missed 100 each.
+    pub all: Duration,
+    /// A call with a store in memory and on disk.
+    pub in_memory: Duration,
+    pub on_disk: Duration,
+    /// Messages per second that reach the disk, one by one and 64 at a time.
+    pub single: f64,
+    pub batched: f64,
+}
+
 /// Many connections.
 pub struct Crowd {
     pub connections: usize,
@@ -109,6 +124,41 @@ impl Report {
         self.row("start of `tabwire stdio` to its first `tools/list`", &start, "", None, "≤ 15 ms");
         let memory = format!("{:.1} MB", memory as f64 / 1e6);
         self.row("memory of a `tabwire stdio`", &memory, "", None, "≤ 6 MB");
+    }
+
+    pub fn recovery(&mut self, recovery: Recovery) {
+        let millis = |time: Duration| format!("{:.1} ms", time.as_secs_f64() * 1e3);
+        self.row(
+            "coming back after 100 missed messages",
+            &millis(recovery.few),
+            "",
+            None,
+            "≤ 20 ms",
+        );
+        self.row(
+            "the same after 1,000, in ten pages",
+            &millis(recovery.many),
+            "",
+            None,
+            "≤ 150 ms",
+        );
+        self.row(
+            "1,000 sessions coming back at once, 100 missed each",
+            &format!("{:.2} s", recovery.all.as_secs_f64()),
+            "",
+            None,
+            "≤ 2 s",
+        );
+        self.row(
+            "a call over HTTP with everything kept on disk",
+            &micros(recovery.on_disk),
+            &format!("{} in memory", micros(recovery.in_memory)),
+            Some(ratio(recovery.on_disk, recovery.in_memory)),
+            "",
+        );
+        let rate =
+            format!("{:.0} per s, {:.0} with 64 at a time", recovery.single, recovery.batched);
+        self.row("messages that reach the disk", &rate, "", None, "");
     }
 
     pub fn crowd(&mut self, crowd: Crowd) {
