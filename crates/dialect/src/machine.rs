@@ -50,6 +50,8 @@ pub enum Frame<'a> {
 pub enum Output {
     /// Write this text message.
     Write(String),
+    /// Write this binary message.
+    WriteBytes(Vec<u8>),
     /// Write a protocol-level ping.
     Ping,
     /// Give this to the hub.

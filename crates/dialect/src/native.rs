@@ -1,12 +1,14 @@
 //! Dialect `native`: our own protocol `tabwire.v1`, JSON text frames with a `type`.
 //!
 //! - [`wire`]: the messages as they stand on the wire, the source of all other forms;
-//! - [`decode`] and [`encode`]: between wire messages and the model's.
+//! - [`decode`] and [`encode`]: between wire messages and the model's;
+//! - [`compress`]: large replay pages as binary frames, for peers that can inflate them.
 //!
 //! The machine answers pings by itself and insists on `hello` first. A frame that cannot be
 //! read costs its sender the connection, with a `bye` that says why; an answer that cannot be
 //! read ends its call at once instead of letting it wait.
 
+pub mod compress;
 pub mod decode;
 pub mod encode;
 pub mod wire;
@@ -44,6 +46,8 @@ const LIVENESS: Liveness = Liveness {
 /// One connection's machine.
 pub struct Native {
     introduced: bool,
+    /// The peer offered [`compress::CAPABILITY`].
+    deflates: bool,
     heartbeat: Duration,
 }
 
@@ -53,13 +57,14 @@ impl Dialect for Native {
     }
 
     fn receive(&mut self, frame: Frame<'_>) -> Vec<Output> {
-        let text = match frame {
-            Frame::Text(text) => text,
-            Frame::Binary(_) => {
-                return refuse(decode::malformed("binary messages are not part of tabwire.v1"));
-            }
+        let decoded = match frame {
+            Frame::Text(text) => decode::decode(text),
+            Frame::Binary(bytes) if self.deflates => compress::decode_page(bytes),
+            Frame::Binary(_) => Err(decode::malformed(
+                "binary messages are for peers that offer the capability deflate",
+            )),
         };
-        match decode::decode(text) {
+        match decoded {
             Ok(decode::Incoming::Ping) => {
                 let mut outputs = write(&wire::ToBrowser::Pong(wire::Pong {}));
                 outputs.push(Output::Deliver(FromBrowser::Alive));
@@ -73,9 +78,16 @@ impl Dialect for Native {
     fn send(&mut self, message: ToBrowser) -> Vec<Output> {
         match message {
             ToBrowser::Bye(closing) => refuse(closing),
-            message => {
-                encode::encode(message, self.heartbeat).map_or_else(Vec::new, |wire| write(&wire))
-            }
+            message => match encode::encode(message, self.heartbeat) {
+                None => Vec::new(),
+                Some(wire::ToBrowser::Welcome(welcome)) if self.deflates => {
+                    write(&wire::ToBrowser::Welcome(compress::lighten(welcome)))
+                }
+                Some(page @ wire::ToBrowser::ReplayPage(_)) if self.deflates => {
+                    vec![compress::write_page(to_text(&page))]
+                }
+                Some(wire) => write(&wire),
+            },
         }
     }
 }
@@ -83,25 +95,32 @@ impl Dialect for Native {
 impl Native {
     /// Starts the machine.
     pub fn new(start: &Start) -> Self {
-        Self { introduced: false, heartbeat: start.liveness.ask_after }
+        Self { introduced: false, deflates: false, heartbeat: start.liveness.ask_after }
     }
 
     /// Lets `hello` be the first message and the only one of its kind.
     fn take_turn(&mut self, message: FromBrowser) -> Vec<Output> {
-        let is_hello = matches!(message, FromBrowser::Hello(_));
-        match (is_hello, self.introduced) {
-            (true, false) => self.introduced = true,
-            (true, true) => return refuse(decode::out_of_turn("hello was already said")),
-            (false, false) => return refuse(decode::out_of_turn("the first message is hello")),
-            (false, true) => {}
+        match (&message, self.introduced) {
+            (FromBrowser::Hello(hello), false) => {
+                self.introduced = true;
+                self.deflates = hello.capabilities.iter().any(|name| name == compress::CAPABILITY);
+            }
+            (FromBrowser::Hello(_), true) => {
+                return refuse(decode::out_of_turn("hello was already said"));
+            }
+            (_, false) => return refuse(decode::out_of_turn("the first message is hello")),
+            (_, true) => {}
         }
         vec![Output::Deliver(message)]
     }
 }
 
 fn write(message: &impl Serialize) -> Vec<Output> {
-    let text = serde_json::to_string(message).expect("wire messages have string keys only");
-    vec![Output::Write(text)]
+    vec![Output::Write(to_text(message))]
+}
+
+fn to_text(message: &impl Serialize) -> String {
+    serde_json::to_string(message).expect("wire messages have string keys only")
 }
 
 fn refuse(closing: Closing) -> Vec<Output> {

@@ -198,6 +198,7 @@ fn carry_out(shared: &Shared, outputs: Vec<Output>, attachment: &Attachment) -> 
         match output {
             Output::Deliver(message) => attachment.receive(message).map_err(End::Close)?,
             Output::Write(text) => shared.push(Message::text(text)),
+            Output::WriteBytes(bytes) => shared.push(Message::binary(bytes)),
             Output::Ping => shared.push(Message::Ping(Default::default())),
             Output::WakeAfter(time) => shared.wake_after(time),
             Output::Close(closing) => return Err(End::Announced(closing)),

@@ -20,6 +20,7 @@ pub struct FakeBrowser {
     instance: String,
     kind: &'static str,
     name: Option<String>,
+    capabilities: Vec<&'static str>,
     socket: Option<Socket>,
     /// What it has numbered and sent.
     pub log: SentLog,
@@ -39,6 +40,7 @@ impl FakeBrowser {
             instance: instance.to_owned(),
             kind: "app",
             name: Some(instance.to_owned()),
+            capabilities: Vec::new(),
             socket: None,
             log: SentLog::new(&new_epoch()),
             seen: SeenLog::default(),
@@ -72,6 +74,18 @@ impl FakeBrowser {
         self
     }
 
+    /// Says that it can do something more, such as `results`.
+    pub fn able(mut self, capability: &'static str) -> Self {
+        self.capabilities.push(capability);
+        self
+    }
+
+    /// Turns to a hub that was started again on another port; the old connection is gone.
+    pub fn follow(&mut self, port: u16) {
+        self.socket = None;
+        self.dial = self.dial.clone().to(port);
+    }
+
     /// Changes how it connects.
     pub fn dialled(mut self, change: impl FnOnce(Dial) -> Dial) -> Self {
         self.dial = change(self.dial);
@@ -82,7 +96,7 @@ impl FakeBrowser {
     pub fn hello(&self) -> Value {
         let mut hello = json!({
             "type": "hello", "instanceId": self.instance, "kind": self.kind, "version": "1.0",
-            "capabilities": [], "epoch": self.log.epoch,
+            "capabilities": self.capabilities, "epoch": self.log.epoch,
         });
         if let Some(name) = &self.name {
             hello["name"] = json!(name);

@@ -37,6 +37,12 @@ impl Dial {
         self
     }
 
+    /// Goes to a hub on another port.
+    pub fn to(mut self, port: u16) -> Self {
+        (self.port, self.host_port) = (port, port);
+        self
+    }
+
     /// Goes through a proxy on another port; the hub is addressed by its own name all the same.
     pub fn via(mut self, port: u16) -> Self {
         self.port = port;
@@ -84,7 +90,7 @@ impl Dial {
         for (name, value) in &self.headers {
             ask = ask.header(name, value);
         }
-        let mut http = Http::connect(self.port).await;
+        let mut http = Http::try_connect(self.port).await.map_err(|_| None)?;
         http.send(&ask.bytes(self.host_port)).await.map_err(|_| None)?;
         let answer = within(PATIENCE, "the handshake's answer", http.read_response()).await;
         let response = answer.ok().flatten().ok_or(None)?;

@@ -166,10 +166,23 @@ pub struct Http {
 impl Http {
     /// Connects to a port on this machine.
     pub async fn connect(port: u16) -> Self {
+        Self::try_connect(port).await.unwrap()
+    }
+
+    /// Connects to a port where perhaps nobody listens.
+    pub async fn try_connect(port: u16) -> io::Result<Self> {
         let stream = within(PATIENCE, "connecting", TcpStream::connect(("127.0.0.1", port)));
-        let stream = stream.await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        Self { port, stream, unread: Vec::new() }
+        let stream = stream.await?;
+        stream.set_nodelay(true)?;
+        Ok(Self { port, stream, unread: Vec::new() })
+    }
+
+    /// Sends a request to a hub that may die meanwhile; `None` means that there was no answer.
+    pub async fn ask_if_possible(port: u16, ask: &Ask) -> Option<Response> {
+        let mut http = Self::try_connect(port).await.ok()?;
+        http.send(&ask.bytes(port)).await.ok()?;
+        let answer = within(3 * PATIENCE, "an answer or an end", http.read_response()).await;
+        answer.ok().flatten()
     }
 
     /// Sends a request and reads its answer.

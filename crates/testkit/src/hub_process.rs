@@ -30,36 +30,52 @@ pub enum Signal {
     Stop,
     /// Go on.
     Continue,
+    /// Die at once.
+    Kill,
 }
 
 /// How a hub is to be started.
 pub struct HubOptions {
+    recipe: Recipe,
+    place: Place,
+}
+
+/// What is started; the same again after a restart.
+struct Recipe {
     program: String,
+    /// A command that runs the program, with its own first arguments.
+    under: Vec<String>,
     args: Vec<String>,
     environment: Vec<(String, String)>,
-    place: Place,
 }
 
 impl HubOptions {
     /// Starts with the program's own defaults, on any free port.
     pub fn new(program: &str) -> Self {
-        Self {
+        let recipe = Recipe {
             program: program.to_owned(),
+            under: Vec::new(),
             args: Vec::new(),
             environment: Vec::new(),
-            place: Place::create(),
-        }
+        };
+        Self { recipe, place: Place::create() }
+    }
+
+    /// Runs the program through another command, which must become it: `sh -c 'exec "$@"'`.
+    pub fn under(mut self, command: &[&str]) -> Self {
+        self.recipe.under = command.iter().map(|part| (*part).to_owned()).collect();
+        self
     }
 
     /// Adds flags; with `--port` among them the port is that one.
     pub fn flags(mut self, flags: &[&str]) -> Self {
-        self.args.extend(flags.iter().map(|flag| (*flag).to_owned()));
+        self.recipe.args.extend(flags.iter().map(|flag| (*flag).to_owned()));
         self
     }
 
     /// Sets a variable of the environment, which is empty otherwise.
     pub fn variable(mut self, name: &str, value: &str) -> Self {
-        self.environment.push((name.to_owned(), value.to_owned()));
+        self.recipe.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -78,9 +94,19 @@ impl HubOptions {
 
     /// Starts the hub; an error is how it ended instead of listening, and what it said.
     pub async fn try_start(self) -> Result<HubProcess, (ExitStatus, String)> {
-        let mut command = Command::new(&self.program);
-        isolate(&mut command, &self.place);
-        command.arg("serve").args(&self.args).envs(self.environment.iter().cloned());
+        let (child, stdout, stderr) = self.recipe.spawn(&self.place);
+        let Self { recipe, place } = self;
+        let mut hub = HubProcess { child, port: 0, recipe, place, stdout, stderr };
+        hub.until_listening().await.map(|()| hub)
+    }
+}
+
+impl Recipe {
+    fn spawn(&self, place: &Place) -> (Child, Captured, Captured) {
+        let mut parts = self.under.iter().chain([&self.program]);
+        let mut command = Command::new(parts.next().unwrap());
+        isolate(&mut command, place);
+        command.args(parts).arg("serve").args(&self.args).envs(self.environment.iter().cloned());
         if !self.args.iter().any(|flag| flag == "--port") {
             command.args(["--port", "0"]);
         }
@@ -88,21 +114,7 @@ impl HubOptions {
         let mut child = command.spawn().unwrap();
         let stdout = collect(child.stdout.take().unwrap());
         let stderr = collect(child.stderr.take().unwrap());
-        let mut hub = HubProcess { child, port: 0, place: self.place, stdout, stderr };
-        let started = eventually("the hub starts", async || match hub.listening() {
-            Some(port) => Some(Ok(port)),
-            None => hub.child.try_wait().unwrap().map(Err),
-        });
-        match started.await {
-            Ok(port) => {
-                hub.port = port;
-                Ok(hub)
-            }
-            Err(status) => {
-                let said = eventually("its last words", async || hub.stderr.finished()).await;
-                Err((status, said))
-            }
-        }
+        (child, stdout, stderr)
     }
 }
 
@@ -110,6 +122,7 @@ impl HubOptions {
 pub struct HubProcess {
     child: Child,
     port: u16,
+    recipe: Recipe,
     place: Place,
     stdout: Captured,
     stderr: Captured,
@@ -164,21 +177,55 @@ impl HubProcess {
 
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
-        let name = match signal {
-            Signal::Hangup => "HUP",
-            Signal::Terminate => "TERM",
-            Signal::Stop => "STOP",
-            Signal::Continue => "CONT",
-        };
-        // The shell's own kill: the one way without unsafe code that is on every machine.
-        let script = format!("kill -{name} {}", self.child.id());
-        assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
+        send_signal(self.child.id(), signal);
     }
 
     /// Tells it to stop and waits for that.
     pub async fn terminate(&mut self) -> ExitStatus {
         self.signal(Signal::Terminate);
         self.exited().await
+    }
+
+    /// Ends it without a warning, as a crash does.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Starts it again after its end: same flags, same folder, another port.
+    pub async fn restart(&mut self) {
+        if let Err((status, stderr)) = self.try_restart().await {
+            panic!("the hub ended with {status}:\n{stderr}");
+        }
+    }
+
+    /// Starts it again after its end; an error is how it ended instead of listening.
+    pub async fn try_restart(&mut self) -> Result<(), (ExitStatus, String)> {
+        assert!(self.child.try_wait().unwrap().is_some(), "it still runs");
+        (self.child, self.stdout, self.stderr) = self.recipe.spawn(&self.place);
+        self.until_listening().await
+    }
+
+    async fn until_listening(&mut self) -> Result<(), (ExitStatus, String)> {
+        let started = eventually("the hub starts", async || match self.listening() {
+            Some(port) => Some(Ok(port)),
+            None => self.child.try_wait().unwrap().map(Err),
+        });
+        match started.await {
+            Ok(port) => {
+                self.port = port;
+                Ok(())
+            }
+            Err(status) => {
+                let said = eventually("its last words", async || self.stderr.finished()).await;
+                Err((status, said))
+            }
+        }
+    }
+
+    /// Returns the number of its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
     }
 
     /// Waits until it has ended.
@@ -217,6 +264,20 @@ impl Drop for HubProcess {
             eprintln!("--- the hub on port {} said:\n{}---", self.port, self.stderr.text());
         }
     }
+}
+
+/// Sends a process a signal.
+pub(crate) fn send_signal(pid: u32, signal: Signal) {
+    let name = match signal {
+        Signal::Hangup => "HUP",
+        Signal::Terminate => "TERM",
+        Signal::Stop => "STOP",
+        Signal::Continue => "CONT",
+        Signal::Kill => "KILL",
+    };
+    // The shell's own kill: the one way without unsafe code that is on every machine.
+    let script = format!("kill -{name} {pid}");
+    assert!(Command::new("sh").args(["-c", &script]).status().unwrap().success());
 }
 
 /// Gives a command an empty environment with a home of its own.

@@ -3,6 +3,7 @@
 //! - [`wait`]: deadlines, and conditions that are looked at until they hold;
 //! - [`rng`]: chance that can be repeated; [`place`]: folders that leave nothing behind;
 //! - [`hub_process`]: the real program as a child, on a port of its own; [`command`]: its commands;
+//!   [`machine`]: a hub in the background, over its deaths;
 //! - [`http`]: requests down to their bytes; [`api`]: the admin API; [`metrics`]: its counters;
 //! - [`dial`] and [`socket`]: a WebSocket down to its frames; [`frame`]: frames built by hand;
 //! - [`browser`]: a peer that speaks `tabwire.v1` and is driven by hand, with its numbered log in
@@ -22,16 +23,19 @@ pub mod browser;
 pub mod command;
 pub mod cutter;
 pub mod dial;
+pub mod executor;
 pub mod frame;
 pub mod http;
 pub mod hub_process;
 pub mod log;
+pub mod machine;
 pub mod mcp;
 pub mod metrics;
 pub mod place;
 pub mod rng;
 pub mod seeds;
 pub mod socket;
+pub mod torture;
 pub mod wait;
 
 pub use api::Api;
@@ -40,9 +44,11 @@ pub use browser::FakeBrowser;
 pub use command::Commands;
 pub use cutter::Cutter;
 pub use dial::Dial;
+pub use executor::Executor;
 pub use http::{Ask, Http, Response};
 pub use hub_process::{HubOptions, HubProcess, Signal};
 pub use log::Position;
+pub use machine::Machine;
 pub use mcp::{
     Era, client::McpClient, http::McpHttp, stdio::McpStdio, stdio::StdioOptions, stream::McpStream,
 };
@@ -50,4 +56,5 @@ pub use metrics::Metrics;
 pub use place::Place;
 pub use rng::Rng;
 pub use socket::{Ending, Incoming, Socket};
+pub use torture::rounds;
 pub use wait::{PATIENCE, eventually, within};

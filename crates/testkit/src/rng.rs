@@ -3,7 +3,9 @@
 use std::{env, thread};
 
 /// The variable that repeats a failed run.
-const VARIABLE: &str = "TABWIRE_TEST_SEED";
+const VARIABLE: &str = "TABWIRE_SEED";
+/// Its older name.
+const OLD_VARIABLE: &str = "TABWIRE_TEST_SEED";
 
 /// A generator (xorshift64*); not for secrets.
 pub struct Rng {
@@ -12,9 +14,10 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// Starts from `TABWIRE_TEST_SEED`, or from the given seed where that is not set.
+    /// Starts from `TABWIRE_SEED`, or from the given seed where that is not set.
     pub fn seeded(usual: u64) -> Self {
-        let wanted = env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
+        let wanted = env::var(VARIABLE).or_else(|_| env::var(OLD_VARIABLE)).ok();
+        let wanted = wanted.and_then(|text| text.parse().ok());
         Self::new(wanted.unwrap_or(usual))
     }
 

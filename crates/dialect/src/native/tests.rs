@@ -137,3 +137,137 @@ fn payloads_are_carried_to_the_letter() {
     assert!(text.contains(args), "{text}");
     assert!(text.contains(r#""deadlineMs":1500"#) && text.contains(r#""tabId":4"#), "{text}");
 }
+
+const DEFLATING_HELLO: &str =
+    r#"{"type":"hello","instanceId":"app-1","kind":"app","epoch":"e1","capabilities":["deflate"]}"#;
+
+fn deflating() -> Native {
+    let mut machine = Native::new(&start());
+    machine.receive(Frame::Text(DEFLATING_HELLO));
+    machine
+}
+
+/// A page of console events, each about 200 bytes on the wire.
+fn page(count: u64) -> model::ReplayPage {
+    let event = |number: u64| model::NumberedChange {
+        sequence: Some(model::Sequence(number)),
+        change: model::Change::Event {
+            name: "console".into(),
+            level: model::Level::Warning,
+            data: Json::of(&serde_json::json!({
+                "text": format!("request {number} took {} ms, retrying", number * 7919 % 1000),
+                "url": format!("https://shop.example/static/js/chunk-{}.js", number % 13),
+                "line": number * 31 % 997,
+            })),
+        },
+    };
+    model::ReplayPage {
+        upto: model::Position {
+            epoch: model::Epoch::parse("hub").unwrap(),
+            sequence: model::Sequence(count),
+        },
+        messages: (1..=count).map(event).collect(),
+        more: false,
+        partial: false,
+        refused: None,
+    }
+}
+
+fn welcome(replay: model::ReplayPage) -> ToBrowser {
+    ToBrowser::Welcome(Box::new(model::Welcome {
+        session: model::SessionId::parse("s_k3j9x2abq7mn").unwrap(),
+        name: "viewer".into(),
+        server_version: "0.0.0".into(),
+        current: replay.upto.clone(),
+        received: None,
+        replay,
+        resume_token: "token".into(),
+    }))
+}
+
+#[track_caller]
+fn text_of(outputs: &[Output]) -> &str {
+    match outputs {
+        [Output::Write(text)] => text,
+        other => panic!("one text message: {other:?}"),
+    }
+}
+
+/// The close reason that a binary frame earns a peer that may send such.
+#[track_caller]
+fn check_binary_refused(frame: &[u8], reason: &str) {
+    match &deflating().receive(Frame::Binary(frame))[..] {
+        [Output::Write(_), Output::Close(closing)] => {
+            assert_eq!(closing.reason.as_str(), reason, "{}", closing.message);
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn large_pages_are_compressed_for_those_who_can_inflate() {
+    let plain = introduced().send(ToBrowser::ReplayPage(page(100)));
+    let plain = text_of(&plain);
+    assert!(plain.len() > compress::SMALL, "{}", plain.len());
+    let compressed = deflating().send(ToBrowser::ReplayPage(page(100)));
+    let [Output::WriteBytes(bytes)] = &compressed[..] else { panic!("{compressed:?}") };
+    assert_eq!(compress::inflate(bytes).unwrap(), plain.as_bytes());
+    assert!(bytes.len() < plain.len() / 4, "{} of {}", bytes.len(), plain.len());
+}
+
+#[test]
+fn small_pages_and_those_that_nobody_would_inflate_stay_text() {
+    let small = deflating().send(ToBrowser::ReplayPage(page(10)));
+    assert!(text_of(&small).len() <= compress::SMALL);
+    let mut huge = page(1);
+    let data = Json::of(&"x".repeat(compress::LARGEST).into());
+    let model::Change::Event { data: inner, .. } = &mut huge.messages[0].change else { panic!() };
+    *inner = data;
+    assert!(text_of(&deflating().send(ToBrowser::ReplayPage(huge))).len() > compress::LARGEST);
+}
+
+#[test]
+fn a_welcome_leaves_a_large_replay_to_pages() {
+    let read = |outputs: &[Output]| -> serde_json::Value {
+        serde_json::from_str(text_of(outputs)).unwrap()
+    };
+    let check = |machine: &mut Native, count: u64, replayed: usize, more: bool| {
+        let welcome = read(&machine.send(welcome(page(count))));
+        assert_eq!(welcome["replay"].as_array().unwrap().len(), replayed, "{count}");
+        assert_eq!((&welcome["more"], &welcome["recovered"]), (&more.into(), &true.into()));
+        assert_eq!(welcome["currentSequence"], count);
+    };
+    check(&mut introduced(), 100, 100, false);
+    check(&mut deflating(), 10, 10, false);
+    check(&mut deflating(), 100, 0, true);
+}
+
+#[test]
+fn a_compressed_page_means_what_its_text_does() {
+    let text = r#"{"type":"replayPage","epoch":"e1","upto":1,"recovered":true,"messages":[{"type":"event","sequence":1,"name":"x"}],"more":false}"#;
+    let plain = deflating().receive(Frame::Text(text));
+    assert!(matches!(plain[..], [Output::Deliver(FromBrowser::ReplayPage(_))]), "{plain:?}");
+    let bytes = compress::deflate(text.as_bytes());
+    assert_eq!(deflating().receive(Frame::Binary(&bytes)), plain);
+}
+
+#[test]
+fn other_binary_frames_cost_the_connection() {
+    let deflated = |text: &str| compress::deflate(text.as_bytes());
+    check_binary_refused(b"not deflate", "malformed");
+    check_binary_refused(&compress::deflate(b"\xff\xfe"), "malformed");
+    check_binary_refused(&deflated("not json"), "malformed");
+    check_binary_refused(&deflated(r#"{"type":"replayPage"}"#), "malformed");
+    check_binary_refused(&deflated(r#"{"type":"ping"}"#), "protocol_error");
+    check_binary_refused(&deflated(r#"{"type":"telepathy"}"#), "protocol_error");
+    check_binary_refused(&deflated(DEFLATING_HELLO), "protocol_error");
+    check_binary_refused(&deflated(&" ".repeat(compress::LARGEST + 1)), "too_large");
+    let page = deflated(
+        r#"{"type":"replayPage","epoch":"e","upto":0,"recovered":true,"messages":[],"more":false}"#,
+    );
+    for mut machine in [introduced(), Native::new(&start())] {
+        let outputs = machine.receive(Frame::Binary(&page));
+        let [_, Output::Close(closing)] = &outputs[..] else { panic!("{outputs:?}") };
+        assert_eq!(closing.reason.as_str(), "malformed", "it did not offer this");
+    }
+}

@@ -107,6 +107,7 @@ fn call(body: &Value) -> Call {
 pub fn show(output: &Output) -> Value {
     match output {
         Output::Write(text) => json!({"write": value(text)}),
+        Output::WriteBytes(bytes) => json!({"writeBytes": bytes.len()}),
         Output::Ping => json!("ping"),
         Output::WakeAfter(time) => json!({"wakeAfterMs": time.as_millis() as u64}),
         Output::Close(closing) => json!({"close": closing.reason.as_str()}),

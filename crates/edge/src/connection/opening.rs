@@ -63,6 +63,9 @@ where
     while let Some(output) = outputs.next() {
         match output {
             Output::Write(text) => writing.send(Message::text(text)).await.map_err(End::Broken)?,
+            Output::WriteBytes(bytes) => {
+                writing.send(Message::binary(bytes)).await.map_err(End::Broken)?
+            }
             Output::Ping => {
                 writing.send(Message::Ping(Default::default())).await.map_err(End::Broken)?
             }

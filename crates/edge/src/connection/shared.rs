@@ -57,6 +57,7 @@ impl Shared {
         for output in messages.into_iter().flat_map(|message| dialect.send(message)) {
             match output {
                 Output::Write(text) => encoded.frames.push_back(Message::text(text)),
+                Output::WriteBytes(bytes) => encoded.frames.push_back(Message::binary(bytes)),
                 Output::Ping => encoded.frames.push_back(Message::Ping(Default::default())),
                 Output::Deliver(message) => encoded.told.push(message),
                 Output::WakeAfter(time) => self.wake_after(time),

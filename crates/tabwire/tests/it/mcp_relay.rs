@@ -65,7 +65,7 @@ async fn the_data_folder_is_found_by_flag_and_by_variable() {
     let commands = commands.variable("TABWIRE_DATA", data.to_str().unwrap());
     let done = commands.run_with(&["stdio"], &format!("{message}\n")).await.must_exit(0);
     assert_eq!(done.json()["id"], 1);
-    let flags = ["stdio", "--data", nowhere.to_str().unwrap()];
+    let flags = ["stdio", "--no-start", "--data", nowhere.to_str().unwrap()];
     commands.run_with(&flags, "").await.must_exit(3);
 }
 
@@ -119,27 +119,39 @@ async fn a_listener_ends_with_the_input() {
 }
 
 #[tokio::test]
-async fn a_hub_that_is_killed_ends_its_relays_with_a_message() {
-    let hub = hub(&[]).await;
+async fn a_hub_that_is_killed_leaves_its_relays_to_the_next_one() {
+    let place = Place::create();
+    let data = place.path().join("data");
+    let hub = on(&data).start().await;
     let mut app = FakeBrowser::with_tools(hub.port(), "north", &["paint"]).await;
     let mut clients = Vec::new();
     for era in ERAS {
-        clients.push(stdio(&hub, era).await);
+        let mut client = StdioOptions::new(PROGRAM, &data).connect(era).await;
+        let id = client.ask("tools/call", json!({"name": "paint", "arguments": {}})).await;
+        app.call().await;
+        clients.push((client, id));
     }
-    let params = json!({"name": "paint", "arguments": {}});
-    clients[0].ask("tools/call", params).await;
-    app.call().await;
     // Dropping kills.
     drop(hub);
-    for client in clients {
-        let ended = client.ended().await;
-        assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
-        assert!(ended.stderr.contains("hub"), "{}", ended.stderr);
+    for (client, call) in &mut clients {
+        let (failed, said) = client.answer(*call).await.told();
+        assert!(failed && said.contains("outcome_unknown"), "{said}");
+    }
+    let mut waiting = Vec::new();
+    for (client, _) in &mut clients {
+        waiting.push(client.ask("tools/list", json!({})).await);
+    }
+    let _next = on(&data).start().await;
+    for ((mut client, _), id) in clients.into_iter().zip(waiting) {
+        client.answer(id).await.result();
+        let ended = client.finish().await;
+        assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
+        assert_eq!((ended.messages.len(), ended.stderr.as_str()), (0, ""));
     }
 }
 
 #[tokio::test]
-async fn a_hub_that_stops_answers_first_and_then_ends_its_relays() {
+async fn a_hub_that_stops_answers_first_and_its_relays_stay() {
     let mut hub = hub(&["--drain-timeout", "8s"]).await;
     let mut app = FakeBrowser::with_tools(hub.port(), "north", &["look?"]).await;
     let mut calls = Vec::new();
@@ -148,26 +160,34 @@ async fn a_hub_that_stops_answers_first_and_then_ends_its_relays() {
         let id = client.ask("tools/call", json!({"name": "look", "arguments": {}})).await;
         calls.push((client, id, app.call().await));
     }
-    let mut listener = stdio(&hub, Era::Modern).await;
-    let params = json!({"notifications": {"toolsListChanged": true}});
-    let listening = listener.ask("subscriptions/listen", params).await;
-    listener.notification("notifications/subscriptions/acknowledged").await;
     hub.signal(Signal::Terminate);
     eventually("the hub drains", async || hub.stderr().contains("draining").then_some(())).await;
     for (_, _, call) in &calls {
         app.answer(call, json!("in time")).await;
     }
-    for (mut client, id, _) in calls {
-        let answer = client.answer(id).await.result();
+    for (client, id, _) in &mut calls {
+        let answer = client.answer(*id).await.result();
         assert_eq!(answer["structuredContent"]["result"], "in time");
-        let ended = client.ended().await;
-        assert!(!ended.status.success(), "it did not end by its client's will");
-        assert!(ended.stderr.contains("hub"), "{}", ended.stderr);
     }
-    let ended = listener.ended().await;
-    let result = ended.messages.iter().find(|answer| answer["id"] == listening);
-    assert!(result.is_some_and(|answer| answer["result"].is_object()), "{:?}", ended.messages);
     assert_eq!(hub.exited().await.code(), Some(0));
+    for (client, _, _) in calls {
+        // It is there until its client is not; and the hub's end was nobody's fault.
+        let ended = client.finish().await;
+        assert_eq!(ended.status.code(), Some(0), "{}", ended.stderr);
+        assert_eq!((ended.messages.len(), ended.stderr.as_str()), (0, ""));
+    }
+}
+
+#[tokio::test]
+async fn a_listener_is_told_that_its_hub_stops() {
+    let mut hub = hub(&[]).await;
+    let mut listener = stdio(&hub, Era::Modern).await;
+    let params = json!({"notifications": {"toolsListChanged": true}});
+    let listening = listener.ask("subscriptions/listen", params).await;
+    listener.notification("notifications/subscriptions/acknowledged").await;
+    assert_eq!(hub.terminate().await.code(), Some(0));
+    listener.answer(listening).await.result();
+    assert_eq!(listener.finish().await.status.code(), Some(0));
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     thread,
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -31,6 +32,7 @@ const NAME: &str = "testkit";
 pub struct StdioOptions {
     program: String,
     data: PathBuf,
+    starts: bool,
     args: Vec<String>,
     environment: Vec<(String, String)>,
 }
@@ -41,6 +43,7 @@ impl StdioOptions {
         Self {
             program: program.to_owned(),
             data: data.to_owned(),
+            starts: false,
             args: Vec::new(),
             environment: Vec::new(),
         }
@@ -49,6 +52,12 @@ impl StdioOptions {
     /// Joins a running hub.
     pub fn of(program: &str, hub: &HubProcess) -> Self {
         Self::new(program, &data_of(hub))
+    }
+
+    /// Starts a hub in the background where none runs, which is not done otherwise.
+    pub fn starting(mut self) -> Self {
+        self.starts = true;
+        self
     }
 
     /// Adds flags.
@@ -68,7 +77,10 @@ impl StdioOptions {
         let place = Place::create();
         let mut command = Command::new(&self.program);
         isolate(&mut command, &place);
-        command.args(["stdio", "--no-start", "--data"]).arg(&self.data).args(&self.args);
+        command.args(["stdio", "--data"]).arg(&self.data).args(&self.args);
+        if !self.starts {
+            command.arg("--no-start");
+        }
         command.envs(self.environment);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -85,6 +97,7 @@ impl StdioOptions {
             era: Era::Modern,
             name: NAME.to_owned(),
             last_id: 0,
+            patience: PATIENCE,
             _place: place,
         }
     }
@@ -108,6 +121,7 @@ pub struct McpStdio {
     era: Era,
     name: String,
     last_id: u64,
+    patience: Duration,
     _place: Place,
 }
 
@@ -138,6 +152,12 @@ impl McpStdio {
     /// Calls itself something else; said with the handshake or with every request.
     pub fn named(mut self, name: &str) -> Self {
         self.name = name.to_owned();
+        self
+    }
+
+    /// Waits longer than usual for whatever is to come.
+    pub fn patient(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 
@@ -261,6 +281,11 @@ impl McpStdio {
         Ended { status, messages, stderr }
     }
 
+    /// Returns the relay's process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Kills the relay, as a client does that has no time.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
@@ -286,7 +311,7 @@ impl McpStdio {
                 break end;
             }
             let more = self.output.read_buf(&mut self.unread);
-            if within(PATIENCE, "something from the relay", more).await.unwrap() == 0 {
+            if within(self.patience, "something from the relay", more).await.unwrap() == 0 {
                 let rest = String::from_utf8_lossy(&self.unread);
                 assert!(rest.is_empty(), "half a line at the end: {rest}");
                 return None;
