@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use model::{
-    Change, ClientId, CloseReason, Closing, Code, Fault, Tab, TabId, ToolSpec, json::shorten,
+    Change, ClientId, CloseReason, Closing, Code, Fault, Json, Tab, TabId, ToolSpec,
+    json::shorten,
+    record::{TabRecord, ToolRecord, ToolsRecord},
 };
 
 use crate::config::limits;
@@ -24,6 +26,51 @@ pub struct Catalog {
 }
 
 impl Catalog {
+    /// Brings tabs and tools back as they were written down.
+    pub fn restore(tabs: Vec<TabRecord>, tools: Vec<ToolsRecord>) -> Self {
+        let tab = |tab: TabRecord| {
+            let TabRecord { id, title, url, active } = tab;
+            (TabId(id), Tab { id: TabId(id), title, url, active })
+        };
+        let tool = |tool: ToolRecord| {
+            Some(ToolSpec {
+                name: tool.name,
+                description: tool.description,
+                input_schema: Json::parse(tool.input_schema).ok()?,
+                read_only: tool.read_only,
+            })
+        };
+        let all = |all: ToolsRecord| {
+            (all.tab.map(TabId), all.tools.into_iter().filter_map(tool).collect())
+        };
+        Self {
+            tabs: tabs.into_iter().map(tab).collect(),
+            tools: tools.into_iter().map(all).collect(),
+            last_used: HashMap::new(),
+        }
+    }
+
+    /// Writes down what is offered.
+    pub fn record(&self) -> (Vec<TabRecord>, Vec<ToolsRecord>) {
+        let tab = |tab: &Tab| TabRecord {
+            id: tab.id.0,
+            title: tab.title.clone(),
+            url: tab.url.clone(),
+            active: tab.active,
+        };
+        let tool = |tool: &ToolSpec| ToolRecord {
+            name: tool.name.clone(),
+            description: tool.description.clone(),
+            input_schema: tool.input_schema.as_str().to_owned(),
+            read_only: tool.read_only,
+        };
+        let all = |(tab, tools): (&Option<TabId>, &Vec<ToolSpec>)| ToolsRecord {
+            tab: tab.map(|tab| tab.0),
+            tools: tools.iter().map(tool).collect(),
+        };
+        (self.tabs.values().map(tab).collect(), self.tools.iter().map(all).collect())
+    }
+
     /// Takes in what the peer told; an error is the reason to close its socket.
     pub fn apply(&mut self, change: &Change) -> Result<(), Closing> {
         match change {
@@ -179,8 +226,6 @@ fn over_limit(what: &str, limit: usize) -> Closing {
 
 #[cfg(test)]
 mod tests {
-    use model::Json;
-
     use super::*;
 
     fn tab(id: u64, url: &str) -> Tab {

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use model::{CloseReason, Closing, InstanceId, Reply};
 use parking_lot::RwLock;
 use store::{AuditLine, Store, StoreError};
-use tokio::{sync::watch, task::JoinSet};
+use tokio::{sync::watch, task::JoinSet, time::MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     metrics::Metrics,
     names,
     outbox::{Outbox, Outgoing, outbox},
+    pulse::BEAT,
     query::StateQuery,
     registry::Registry,
     services::Services,
@@ -54,12 +55,15 @@ impl Hub {
         agenda.after(SWEEP_EVERY, Due::Sweep);
         let mut refreshes = JoinSet::new();
         let mut synced = self.services.disk.watch();
+        let mut beat = tokio::time::interval(BEAT);
+        beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             // All arms are cancel-safe: nothing is taken before it is returned.
             tokio::select! {
                 () = stop.cancelled() => return,
                 due = agenda.next() => self.carry_out(due, &mut refreshes),
                 Some(_) = refreshes.join_next() => {}
+                _ = beat.tick() => self.services.pulse.beat(),
                 Ok(()) = synced.changed() => {
                     for session in self.services.disk.ready() {
                         session.on_disk();
@@ -171,6 +175,7 @@ impl Hub {
         session: &Arc<Session>,
         request: CallRequest,
     ) -> Result<Reply, model::Fault> {
+        self.services.pulse.settle().await;
         session.begin(request)?.wait().await
     }
 

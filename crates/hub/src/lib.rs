@@ -6,7 +6,7 @@
 //! - [`routing`]: which session a call goes to; [`query`]: asking for a state;
 //! - [`calls`]: one end each; [`state`]: the cache; [`replay`]: both ends of a numbered log;
 //! - [`catalog`]: tabs and tools; [`names`]: readable names; [`feed`]: what happened;
-//! - [`outbox`]: the queue to a socket; `disk`: waiting until something is kept; [`once`]: calls with a key;
+//! - [`outbox`]: the queue to a socket; `disk`: waiting until something is kept; `pulse`: whether we slept; [`once`]: calls with a key;
 //! - [`agenda`]: what is due; [`metrics`]: what is counted;
 //! - [`config`]: the settings.
 //!
@@ -23,6 +23,7 @@ pub mod metrics;
 pub mod names;
 pub mod once;
 pub mod outbox;
+mod pulse;
 pub mod query;
 mod registry;
 pub mod replay;

@@ -17,6 +17,7 @@ use crate::{
     feed::{FeedItem, WATCH_BACKLOG, Watcher},
     metrics::Metrics,
     once::Once,
+    pulse::Pulse,
     replay::ReplayLimits,
 };
 
@@ -28,6 +29,7 @@ pub(crate) struct Services {
     pub store: Arc<dyn Store>,
     pub disk: Disk,
     pub once: Once,
+    pub pulse: Pulse,
     pub version: &'static str,
     /// Counts changes of what sessions offer: tools, tabs, and which sessions there are.
     pub offers: watch::Sender<u64>,
@@ -46,6 +48,7 @@ impl Services {
             disk: Disk::new(store.clone()),
             store,
             once: Once::default(),
+            pulse: Pulse::default(),
             version,
             offers: watch::Sender::new(0),
             feed: broadcast::Sender::new(WATCH_BACKLOG),

@@ -263,9 +263,11 @@ impl Session {
     }
 
     /// Returns entries of the feed after a cursor; the position names the feed and its newest
-    /// number. A cursor before the oldest kept entry starts there.
+    /// number. A cursor before the oldest kept entry starts there, and so does one from the future:
+    /// it is from before a crash that took the newest entries.
     pub fn feed_after(&self, after: Sequence, limit: usize) -> (Position, Vec<LogEntry>) {
         let core = self.core.lock();
+        let after = if after > core.feed.current().sequence { Sequence(0) } else { after };
         let entries = core.feed.read(after, limit).unwrap_or_default();
         (core.feed.current(), entries)
     }

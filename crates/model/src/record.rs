@@ -28,6 +28,47 @@ pub struct SessionRecord {
     /// Nobody has proven that its origin is the one that was meant.
     #[serde(default)]
     pub unproven: bool,
+    /// Its tabs, and the tools of the app and of the pages in them.
+    #[serde(default)]
+    pub tabs: Vec<TabRecord>,
+    /// The tools, by tab; the app's own stand without one.
+    #[serde(default)]
+    pub tools: Vec<ToolsRecord>,
+}
+
+/// One tab.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TabRecord {
+    /// The browser's number for it.
+    pub id: u64,
+    /// Its title.
+    pub title: String,
+    /// Its address.
+    pub url: String,
+    /// Whether it was in front.
+    pub active: bool,
+}
+
+/// The tools of an app, or of the page in a tab.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolsRecord {
+    /// Whose; none for the app itself.
+    pub tab: Option<u64>,
+    /// All of them.
+    pub tools: Vec<ToolRecord>,
+}
+
+/// One tool that a peer declares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolRecord {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments, as text.
+    pub input_schema: String,
+    /// The declarer's word that it changes nothing.
+    pub read_only: bool,
 }
 
 /// Which of a session's logs.

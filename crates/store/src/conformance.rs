@@ -278,6 +278,8 @@ pub fn record(id: &str, name: &str) -> SessionRecord {
         origin: None,
         resume_digest: Some("digest".into()),
         unproven: false,
+        tabs: Vec::new(),
+        tools: Vec::new(),
     }
 }
 

@@ -343,7 +343,7 @@ impl FakeBrowser {
     }
 
     /// Does what any peer must; returns a message that is none of that.
-    pub(crate) async fn do_duty(&mut self, message: Value) -> Option<Value> {
+    pub async fn do_duty(&mut self, message: Value) -> Option<Value> {
         match message["type"].as_str().unwrap_or_default() {
             "ping" => {
                 self.try_say(&json!({"type": "pong"})).await;

@@ -1,13 +1,14 @@
 //! What tests are made of: a real hub process, fake peers on both sides, and a bad network.
 //!
 //! - [`wait`]: deadlines, and conditions that are looked at until they hold;
-//! - [`rng`]: chance that can be repeated; [`place`]: folders that leave nothing behind;
+//! - [`rng`]: chance that can be repeated; [`torture`]: how often; [`place`]: folders that leave
+//!   nothing behind;
 //! - [`hub_process`]: the real program as a child, on a port of its own; [`command`]: its commands;
 //!   [`machine`]: a hub in the background, over its deaths;
 //! - [`http`]: requests down to their bytes; [`api`]: the admin API; [`metrics`]: its counters;
 //! - [`dial`] and [`socket`]: a WebSocket down to its frames; [`frame`]: frames built by hand;
 //! - [`browser`]: a peer that speaks `tabwire.v1` and is driven by hand, with its numbered log in
-//!   [`log`]; [`app`]: one that answers by a script;
+//!   [`log`]; [`app`]: one that answers by a script; [`executor`]: what it has run;
 //! - [`mcp`]: AI clients in both eras, over HTTP and through a relay;
 //! - [`seeds`]: the clients of other projects;
 //! - [`cutter`]: a proxy that cuts, delays, splits and freezes.

@@ -62,7 +62,10 @@ impl Machine {
     /// Returns such a relay with flags of its own.
     pub fn relay_with(&self, flags: &[&str]) -> StdioOptions {
         let port = self.port.to_string();
-        StdioOptions::new(&self.program, &self.data).starting().flags(&["--port", &port]).flags(flags)
+        StdioOptions::new(&self.program, &self.data)
+            .starting()
+            .flags(&["--port", &port])
+            .flags(flags)
     }
 
     /// Runs a command for the data folder to its end.
@@ -144,13 +147,14 @@ impl Drop for Machine {
 
 /// Waits until a process has ended.
 pub async fn gone(pid: u32) {
-    let ended = async || matches!(state(pid), None | Some('Z' | 'X')).then_some(());
-    eventually("the process ends", ended).await;
+    eventually("the process ends", async || (!is_alive(pid)).then_some(())).await;
 }
 
-/// Returns whether a process is alive.
+/// Returns whether a process is alive, if only in part: its first thread can end before the
+/// others, and its files are open until the last has.
 pub fn is_alive(pid: u32) -> bool {
-    !matches!(state(pid), None | Some('Z' | 'X'))
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).map_or(0, Iterator::count);
+    threads > 1 || !matches!(state(pid), None | Some('Z' | 'X'))
 }
 
 /// Returns how a process is, in the kernel's letters.
@@ -171,5 +175,13 @@ pub fn free_port() -> u16 {
         if TcpListener::bind(("127.0.0.1", port)).is_ok() {
             return port;
         }
+    }
+}
+
+/// Returns how often something is to be repeated: a few times, or as often as torture wants it.
+pub fn rounds(usual: usize, torture: usize) -> usize {
+    match std::env::var_os("TABWIRE_TORTURE") {
+        Some(wanted) if !wanted.is_empty() && wanted != "0" => torture,
+        _ => usual,
     }
 }

@@ -31,6 +31,13 @@ export function parseFrame(data: unknown): ToBrowser {
   return value as ToBrowser;
 }
 
+/** Reads the text of a compressed frame, which holds a page and nothing else. */
+export function parsePage(text: string): ToBrowser {
+  const message = parseFrame(text);
+  if (message.type === 'replayPage') return message;
+  throw new ProtocolError(`a binary frame with ${message.type}`);
+}
+
 /** Takes a message out of a replay page, or throws a `ProtocolError`. */
 export function asEvent(value: unknown): Event {
   const fault = isRecord(value) && value.type === 'event' ? undefined : 'not an event';

@@ -8,6 +8,7 @@
 
 import { Acks } from './acks';
 import { Calls } from './calls';
+import { canDeflate, DEFLATES } from './compression';
 import type { Business, Connection } from './connection';
 import { Connector, type Status } from './connector';
 import type { Event, Level, Position, Tab, ToolSpec, Welcome } from './generated/protocol';
@@ -170,7 +171,7 @@ export class Client {
       type: 'hello',
       instanceId: this.#identity?.instanceId ?? '',
       kind,
-      capabilities: [...new Set([...capabilities, KEEPS_RESULTS])],
+      capabilities: offered(capabilities),
       epoch: this.#log.epoch,
       ...(name !== undefined && { name }),
       ...(version !== undefined && { version }),
@@ -285,4 +286,11 @@ export class Client {
       this.#settled.onError(error);
     }
   }
+}
+
+/** Returns what the owner says it can, with what the client itself can here, and not more. */
+function offered(byOwner: readonly string[]): string[] {
+  const others = byOwner.filter((name) => name !== DEFLATES);
+  const own = canDeflate() ? [KEEPS_RESULTS, DEFLATES] : [KEEPS_RESULTS];
+  return [...new Set([...others, ...own])];
 }

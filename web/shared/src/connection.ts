@@ -2,17 +2,20 @@
  * One socket from its opening to its end.
  *
  * Says `hello`, waits for `welcome`, checks every frame at the door, answers pings and notices
- * when the hub is gone. Out come whole messages and exactly one `closed`. What messages mean,
- * and whether to connect again, others decide.
+ * when the hub is gone. Out come whole messages and exactly one `closed`, in the order in which
+ * the hub sent them although compressed pages take their time. What messages mean, and whether
+ * to connect again, others decide.
  */
 
-import { ProtocolError, parseFrame } from './check';
+import { ProtocolError, parseFrame, parsePage } from './check';
 import type { Clock } from './clock';
+import { DEFLATES, deflate, inflate, SMALL_PAGE } from './compression';
 import type { Bye, ToBrowser, Welcome } from './generated/protocol';
 import { Heartbeat } from './heartbeat';
 import { encode, type Sent } from './messages';
 import { mayReturn } from './reconnect';
 import type { Socket } from './socket';
+import { Turns } from './turns';
 
 /** What the connection does not answer itself. */
 export type Business = Exclude<ToBrowser, { type: 'welcome' | 'ping' | 'pong' | 'bye' }>;
@@ -40,18 +43,27 @@ export class Connection {
   readonly #events: ConnectionEvents;
   #phase: 'opening' | 'welcomed' | 'closed' = 'opening';
   #heartbeat: Heartbeat | undefined;
+  /** Whether pages may travel compressed. */
+  readonly #deflates: boolean;
+  readonly #incoming = new Turns();
+  readonly #outgoing = new Turns();
   readonly #cancelOpening: () => void;
 
   constructor(socket: Socket, hello: Sent<'hello'>, clock: Clock, events: ConnectionEvents) {
     this.#socket = socket;
     this.#clock = clock;
     this.#events = events;
+    this.#deflates = hello.capabilities?.includes(DEFLATES) ?? false;
+    socket.binaryType = 'arraybuffer';
     this.#cancelOpening = clock.after(WELCOME_WITHIN_MS, () => {
       this.fail(4408, 'no welcome from the hub');
     });
     socket.addEventListener('open', () => this.#write(encode(hello)));
     socket.addEventListener('message', ({ data }) => this.#receive(data));
-    socket.addEventListener('close', ({ code, reason }) => this.#peerClosed(code, reason));
+    socket.addEventListener('close', ({ code, reason }) => {
+      // A bye that came before it may still wait for its turn.
+      this.#incoming.take(() => this.#peerClosed(code, reason));
+    });
     // The close event that follows says the same; without a listener Node's `ws` would throw.
     socket.addEventListener('error', () => {});
   }
@@ -63,12 +75,18 @@ export class Connection {
 
   /** Whether more can be sent without piling up in the socket. */
   get hasRoom(): boolean {
-    return this.isOpen && this.#socket.bufferedAmount < MOST_UNWRITTEN;
+    return this.isOpen && !this.#outgoing.isBusy && this.#socket.bufferedAmount < MOST_UNWRITTEN;
   }
 
   /** Writes a frame; before the welcome and after the end it is dropped. */
   send(frame: string): void {
-    if (this.isOpen) this.#write(frame);
+    this.#outgoing.take(() => this.#writeIfOpen(frame));
+  }
+
+  /** Writes a replay page, compressed where that is worth it; what is sent later comes later. */
+  sendPage(page: string): void {
+    if (!this.#deflates || page.length <= SMALL_PAGE) this.send(page);
+    else this.#outgoing.take(() => this.#deflate(page));
   }
 
   /** Ends it because of a fault; a new one may do better. */
@@ -78,15 +96,34 @@ export class Connection {
 
   /** Ends it on purpose. */
   close(): void {
-    this.send(encode({ type: 'bye', code: 'normal', retry: false }));
+    // Not in turn: what still waits is not wanted any more.
+    this.#writeIfOpen(encode({ type: 'bye', code: 'normal', retry: false }));
     this.#end({ reason: 'closed', retry: false }, 1000);
   }
 
   #receive(data: unknown): void {
     if (this.#phase === 'closed') return;
     this.#heartbeat?.heard();
+    const isPage = this.#deflates && data instanceof ArrayBuffer;
+    this.#incoming.take(() => (isPage ? this.#takePage(data) : this.#takeText(data)));
+  }
+
+  #takeText(data: unknown): void {
+    this.#guard(() => this.#dispatch(parseFrame(data)));
+  }
+
+  async #takePage(data: ArrayBuffer): Promise<void> {
+    const inflated = await inflate(data).catch((error: unknown) => error);
+    this.#guard(() => {
+      if (typeof inflated !== 'string') throw inflated;
+      this.#dispatch(parsePage(inflated));
+    });
+  }
+
+  #guard(take: () => void): void {
+    if (this.#phase === 'closed') return;
     try {
-      this.#dispatch(parseFrame(data));
+      take();
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.fail(4400, error.message);
@@ -121,7 +158,16 @@ export class Connection {
     this.#finish({ reason: reason || `closed with ${code}`, retry: mayReturn(code) });
   }
 
-  #write(frame: string): void {
+  async #deflate(page: string): Promise<void> {
+    // Better large than never: the hub asks only once.
+    this.#writeIfOpen(await deflate(page).catch(() => page));
+  }
+
+  #writeIfOpen(frame: string | Uint8Array<ArrayBuffer>): void {
+    if (this.isOpen) this.#write(frame);
+  }
+
+  #write(frame: string | Uint8Array<ArrayBuffer>): void {
     try {
       this.#socket.send(frame);
     } catch (error) {

@@ -1,9 +1,10 @@
 /**
  * The reconnecting client of `tabwire.v1`, for extension, SDK, viewer and dashboard.
  *
- * Reading order: `client.ts` wires the pieces; `connector.ts` and `connection.ts` are about
- * sockets; `send-log.ts`, `sender.ts`, `receiver.ts` and `acks.ts` about losing nothing;
- * `calls.ts` and `state-feed.ts` about what peers are for. Types are in `generated/`.
+ * Reading order: `client.ts` wires the pieces; `connector.ts`, `connection.ts`, `turns.ts` and
+ * `compression.ts` are about sockets; `send-log.ts`, `sender.ts`, `receiver.ts` and `acks.ts`
+ * about losing nothing; `calls.ts` and `state-feed.ts` about what peers are for. Types are in
+ * `generated/`.
  */
 
 import { Client } from './client';

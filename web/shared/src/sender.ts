@@ -63,7 +63,7 @@ export class Sender {
   /** Answers the hub's request for what it missed. */
   answer(request: ReplayRequest): void {
     const page = this.#log.answer(request);
-    if (page !== undefined) this.#connection?.send(page);
+    if (page !== undefined) this.#connection?.sendPage(page);
     this.#pump();
   }
 

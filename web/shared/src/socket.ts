@@ -9,7 +9,9 @@
 export interface Socket {
   /** Bytes that were sent but are not written yet. */
   readonly bufferedAmount: number;
-  send(text: string): void;
+  /** As what binary frames come in; the client wants `arraybuffer`. */
+  binaryType: string;
+  send(data: string | Uint8Array<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
   addEventListener(type: 'open' | 'error', listener: () => void): void;
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;

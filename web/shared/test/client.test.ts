@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ClientOptions, connect, type Memory, type Snapshot, type Status } from '../src/index';
-import { FakeClock, settled } from './support/fake-clock';
+import { FakeClock, settled, until } from './support/fake-clock';
 import { Sockets, welcome } from './support/fake-socket';
 
 async function started(over: Partial<ClientOptions> = {}) {
@@ -59,7 +59,7 @@ test('it introduces itself and is connected when welcomed', async () => {
     kind: 'app',
     name: 'Viewer',
     version: '1.2.0',
-    capabilities: ['results'],
+    capabilities: ['results', 'deflate'],
   });
   assert.deepEqual(statuses, [
     { type: 'connecting' },
@@ -512,4 +512,67 @@ test('options that can never work throw at once', () => {
   const webSocket = new Sockets().constructorForClient;
   const bad = { url: 'ws://h', kind: 'app', webSocket, instanceId: 'no spaces' } as const;
   assert.throws(() => connect(bad), TypeError);
+});
+
+test('a replay in compressed pages is delivered whole, with live events across the seam', async () => {
+  const { clock, events, greet } = await started();
+  const first = greet({ currentSequence: 0 });
+  first.end();
+  await clock.advance(1000);
+  const socket = greet({ currentSequence: 150, more: true });
+  const page = (from: number, upto: number, more: boolean) => {
+    const messages = Array.from({ length: upto - from }, (_, index) => event(from + index + 1));
+    socket.sayCompressed({
+      type: 'replayPage',
+      epoch: 'hub',
+      upto,
+      recovered: true,
+      messages,
+      more,
+    });
+  };
+  const asked = () => socket.of('replayRequest').map(({ from }) => from.sequence);
+  assert.deepEqual(asked(), [0]);
+  page(0, 100, true);
+  await until(() => asked().length === 2);
+  assert.deepEqual(asked(), [0, 100]);
+  page(100, 151, false);
+  socket.say(event(152));
+  socket.say(event(153));
+  await until(() => events.length >= 153);
+  assert.deepEqual(
+    events,
+    Array.from({ length: 153 }, (_, index) => index + 1),
+  );
+  assert.deepEqual(asked(), [0, 100], 'nothing is missing');
+  assert.equal(socket.closedBy, undefined);
+});
+
+test('a request for much is answered with a compressed page, in order with what follows', async () => {
+  const { client, clock, greet } = await started();
+  const socket = greet();
+  const text = 'x'.repeat(500);
+  for (let count = 0; count < 60; count++) client.sendEvent('console', { count, text });
+  const { epoch } = socket.of('hello')[0] ?? assert.fail();
+  socket.say({ type: 'replayRequest', from: { epoch, sequence: 10 } });
+  client.sendEvent('later');
+  await until(() => socket.of('replayPage').length > 0);
+  assert.equal(socket.of('event').length, 60, 'the later one waits');
+  await clock.advance(20);
+  const types = socket.sent.slice(-2).map(({ type }) => type);
+  assert.deepEqual(types, ['replayPage', 'event']);
+  assert.equal(socket.compressed.length, 1);
+  const [page] = socket.of('replayPage');
+  assert.deepEqual([page?.upto, page?.messages.length], [60, 50]);
+});
+
+test('an owner that claims more than the environment can is corrected', async () => {
+  const before = Object.getOwnPropertyDescriptor(globalThis, 'CompressionStream') ?? {};
+  Object.defineProperty(globalThis, 'CompressionStream', { value: undefined, configurable: true });
+  try {
+    const { greet } = await started({ capabilities: ['deflate', 'other'] });
+    assert.deepEqual(greet().of('hello')[0]?.capabilities, ['other', 'results']);
+  } finally {
+    Object.defineProperty(globalThis, 'CompressionStream', before);
+  }
 });

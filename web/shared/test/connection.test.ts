@@ -4,17 +4,19 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { deflateRawSync } from 'node:zlib';
 import { type Closed, Connection } from '../src/connection';
-import { FakeClock } from './support/fake-clock';
+import type { Received } from '../src/messages';
+import { FakeClock, settled, until } from './support/fake-clock';
 import { FakeSocket, welcome } from './support/fake-socket';
 
-function opened() {
+function opened(capabilities: string[] = []) {
   const clock = new FakeClock();
   const socket = new FakeSocket('ws://hub/session/me', ['tabwire.v1']);
   const got: string[] = [];
   const closed: Closed[] = [];
   const hello = { type: 'hello', instanceId: 'me', kind: 'app', epoch: 'mine' } as const;
-  const connection = new Connection(socket, hello, clock, {
+  const connection = new Connection(socket, { ...hello, capabilities }, clock, {
     welcome: ({ name }) => got.push(`welcome ${name}`),
     message: ({ type }) => got.push(type),
     closed: (how) => closed.push(how),
@@ -173,4 +175,94 @@ test('leaving says bye', () => {
   assert.deepEqual(socket.of('bye'), [{ type: 'bye', code: 'normal', retry: false }]);
   assert.equal(socket.closedBy?.code, 1000);
   assert.deepEqual(closed, [{ reason: 'closed', retry: false }]);
+});
+
+const PAGE: Received<'replayPage'> = {
+  type: 'replayPage',
+  epoch: 'hub',
+  upto: 0,
+  recovered: true,
+  messages: [],
+  more: false,
+};
+
+test('what follows a compressed page waits for it', async () => {
+  const { socket, got, closed, greet } = opened(['deflate']);
+  greet();
+  socket.sayCompressed(PAGE);
+  socket.say({ type: 'cancel', callId: 'c' });
+  socket.sayCompressed(PAGE);
+  socket.say({ type: 'callQuery', callId: 'c' });
+  socket.say({ type: 'bye', code: 'restarting', retry: true, message: 'see you' });
+  socket.end(1000);
+  assert.deepEqual(got, ['welcome viewer']);
+  await until(() => closed.length > 0);
+  assert.deepEqual(got, ['welcome viewer', 'replayPage', 'cancel', 'replayPage', 'callQuery']);
+  assert.deepEqual(closed, [{ reason: 'see you', retry: true }], 'the bye came before the close');
+});
+
+test('a binary frame that is no page, or was not offered, closes with 4400', async () => {
+  const check = async (capabilities: string[], bytes: Uint8Array) => {
+    const { socket, got, closed, greet } = opened(capabilities);
+    greet();
+    socket.sayBytes(bytes);
+    socket.say({ type: 'cancel', callId: 'after the end' });
+    await until(() => closed.length > 0);
+    await settled();
+    assert.equal(socket.closedBy?.code, 4400);
+    assert.deepEqual(got, ['welcome viewer']);
+  };
+  await check([], deflateRawSync(JSON.stringify(PAGE)));
+  await check(['deflate'], Buffer.from('not deflate'));
+  await check(['deflate'], deflateRawSync('not json'));
+  await check(['deflate'], deflateRawSync('{"type":"replayPage"}'));
+  await check(['deflate'], deflateRawSync('{"type":"ping"}'));
+  await check(['deflate'], deflateRawSync(JSON.stringify(welcome())));
+  await check(['deflate'], deflateRawSync(Buffer.alloc(17 * 1024 * 1024, 32)));
+});
+
+test('a page that is inflated after the end is not taken', async () => {
+  const { clock, socket, connection, got, greet } = opened(['deflate']);
+  greet();
+  socket.sayCompressed(PAGE);
+  connection.fail(4400, 'the end');
+  for (let turn = 0; turn < 100; turn++) await settled();
+  assert.deepEqual(got, ['welcome viewer']);
+  assert.equal(clock.waiting, 0);
+});
+
+test('large pages are sent compressed, and what is sent later comes later', async () => {
+  const { socket, connection, greet } = opened(['deflate']);
+  greet();
+  const large = JSON.stringify({ ...PAGE, messages: ['x'.repeat(20_000)] });
+  connection.sendPage(JSON.stringify(PAGE));
+  assert.ok(connection.hasRoom);
+  connection.sendPage(large);
+  assert.ok(!connection.hasRoom, 'the log keeps the rest');
+  connection.send('{"type":"ping"}');
+  await until(() => socket.of('ping').length > 0);
+  assert.ok(connection.hasRoom);
+  assert.deepEqual(
+    socket.sent.map(({ type }) => type),
+    ['hello', 'replayPage', 'replayPage', 'ping'],
+  );
+  assert.equal(socket.compressed.length, 1);
+  assert.ok(Number(socket.compressed[0]) < 1000);
+});
+
+test('pages are text where nothing else was offered', () => {
+  const { socket, connection, greet } = opened();
+  greet();
+  connection.sendPage(JSON.stringify({ ...PAGE, messages: ['x'.repeat(20_000)] }));
+  assert.equal(socket.of('replayPage').length, 1);
+  assert.deepEqual(socket.compressed, []);
+});
+
+test('leaving does not wait for a page', () => {
+  const { socket, connection, greet } = opened(['deflate']);
+  greet();
+  connection.sendPage(JSON.stringify({ ...PAGE, messages: ['x'.repeat(20_000)] }));
+  connection.close();
+  assert.equal(socket.of('bye').length, 1);
+  assert.equal(socket.closedBy?.code, 1000);
 });

@@ -138,6 +138,65 @@ test('tools are called, state is asked for and pushed', async () => {
   client.close();
 });
 
+test('much that was missed travels compressed, both ways', async () => {
+  const binary = { sent: 0, received: 0 };
+  let dropped = 0;
+  class Watched extends WebSocket {
+    constructor(url: string, protocols: string[]) {
+      super(url, protocols);
+      this.on('message', (_, isBinary) => {
+        if (isBinary) binary.received++;
+      });
+    }
+
+    override send(data: string | Uint8Array): void {
+      if (typeof data !== 'string') binary.sent++;
+      // The hub notices the gap and asks.
+      if (String(data).includes('"count":0') && dropped++ === 0) return;
+      super.send(data);
+    }
+  }
+  const proxy = await CuttingProxy.start(hub.port);
+  after(() => proxy.close());
+  let mayReturn = Promise.resolve();
+  const seen: unknown[] = [];
+  const client = open(proxy.port, {
+    name: 'compressed',
+    webSocket: Watched,
+    url: () => mayReturn.then(() => `ws://127.0.0.1:${proxy.port}`),
+    onEvent: ({ name, data }) => {
+      if (name === 'missed') seen.push(data);
+    },
+  });
+  after(() => client.close());
+  const session = await connected(client);
+  const text = 'a line of the console that says something about the shop. '.repeat(4);
+  const all = Array.from({ length: 150 }, (_, count) => ({ count, text }));
+  let letReturn = () => {};
+  mayReturn = new Promise((resolve) => {
+    letReturn = resolve;
+  });
+  proxy.cut();
+  await until('away', () => client.status.type !== 'connected');
+  for (const data of all) await hub.post('/api/events', { session, name: 'missed', data });
+  letReturn();
+  await until('all delivered', () => seen.length >= all.length);
+  assert.deepEqual(seen, all);
+  for (const data of all) client.sendEvent('missed', data);
+  const received: unknown[] = [];
+  let since = 0;
+  await until('all received', async () => {
+    const { entries, next } = await hub.feed(session, since);
+    since = next;
+    for (const { kind, name, body } of entries) {
+      if (kind === 'event' && name === 'missed') received.push(body);
+    }
+    return received.length >= all.length;
+  });
+  assert.deepEqual(received, all);
+  assert.ok(binary.received >= 1 && binary.sent >= 1, JSON.stringify(binary));
+});
+
 test('a peer that comes back with its memory has the same session and misses nothing', async () => {
   let kept: string | undefined;
   const memory = {

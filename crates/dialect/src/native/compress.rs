@@ -71,7 +71,8 @@ pub fn inflate(bytes: &[u8]) -> Result<Vec<u8>, Closing> {
     let mut inflated = Vec::new();
     loop {
         if inflated.len() == inflated.capacity() {
-            inflated.reserve(STEP);
+            let room = inflated.len().max(STEP).min(LARGEST + 1 - inflated.len());
+            inflated.reserve_exact(room);
         }
         let before = inflated.len();
         let rest = &bytes[stream.total_in() as usize..];

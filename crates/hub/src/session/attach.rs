@@ -97,6 +97,8 @@ impl Session {
             origin: introduction.origin.clone(),
             resume_digest: None,
             unproven: introduction.unproven,
+            tabs: Vec::new(),
+            tools: Vec::new(),
         };
         Self::restore(services, record)
     }
@@ -110,6 +112,7 @@ impl Session {
         let id = SessionId::parse(&record.id).map_err(broken)?;
         let outgoing = ReplayLog::guarded(services.store.open_log(&id, LogKind::ToBrowser)?);
         let feed = ReplayLog::new(services.store.open_log(&id, LogKind::Feed)?);
+        let catalog = Catalog::restore(record.tabs, record.tools);
         let received = services.store.received(&id)?;
         let state = services.store.state(&id)?;
         let known_before = state.is_some();
@@ -127,7 +130,7 @@ impl Session {
             unproven: record.unproven,
             id,
             services,
-            tool_count: AtomicUsize::new(0),
+            tool_count: AtomicUsize::new(catalog.app_tools().len()),
             door: tokio::sync::Mutex::default(),
             core: Mutex::new(Core {
                 link: None,
@@ -146,7 +149,7 @@ impl Session {
                 restored: known_before,
                 calls: CallTable::default(),
                 state,
-                catalog: Catalog::default(),
+                catalog,
                 resume_digest: record.resume_digest,
                 changed_at: Instant::now(),
                 forget_due: false,
@@ -478,8 +481,12 @@ impl Session {
         }
     }
 
-    fn save(&self, core: &Core) {
+    /// Writes down who it is and what it offers.
+    pub(super) fn save(&self, core: &Core) {
+        let (tabs, tools) = core.catalog.record();
         let record = SessionRecord {
+            tabs,
+            tools,
             id: self.id.to_string(),
             instance: self.instance.to_string(),
             name: self.name.to_string(),

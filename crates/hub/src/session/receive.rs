@@ -170,6 +170,10 @@ impl Session {
             }
         }
         core.catalog.apply(&change)?;
+        if !matches!(change, Change::State(_) | Change::Event { .. }) {
+            // Before its number counts as received: a peer does not tell twice what was acked.
+            self.save(core);
+        }
         if matches!(change, Change::ToolsChanged { .. }) {
             self.tool_count.store(core.catalog.app_tools().len(), Ordering::Relaxed);
             self.services.offers_changed();

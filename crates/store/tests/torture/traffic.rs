@@ -187,6 +187,8 @@ pub fn record(session: &str) -> SessionRecord {
         origin: None,
         resume_digest: Some("digest".into()),
         unproven: false,
+        tabs: Vec::new(),
+        tools: Vec::new(),
     }
 }
 

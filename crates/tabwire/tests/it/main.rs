@@ -2,7 +2,9 @@
 //!
 //! - calls: [`load`], [`routing`], [`endings`], [`lanes`];
 //! - state: [`state`], [`versions`];
-//! - recovery: [`replay`], [`inbox`], [`cuts`], [`takeover`];
+//! - recovery: [`replay`], [`inbox`], [`cuts`], [`takeover`], [`compressed`];
+//! - what survives: [`durable_restart`], [`durable_kills`], [`durable_store`], [`recovered_calls`],
+//!   [`keyed_calls`]; and who does not read: [`slow_readers`];
 //! - who gets in: [`gates`], [`naming`], [`tokens`];
 //! - what nobody should send: [`frames`], [`messages`], [`greed`], [`silence`], [`limits`];
 //! - operators: [`commands`], [`serving`], [`stopping`], [`metrics`], [`openapi`];
@@ -10,7 +12,8 @@
 //!   [`mcp_prompts`], [`mcp_waiting`], [`mcp_pages`], [`mcp_progress`],
 //!   [`mcp_cancelling`], [`mcp_crowd`], [`mcp_binding`], [`mcp_lines`], [`mcp_bodies`], [`mcp_greed`],
 //!   [`mcp_gates`], [`mcp_relay`];
-//! - one hub per machine: [`machine_starts`], [`machine_deaths`], [`machine_frozen`], [`machine_status`];
+//! - one hub per machine: [`machine_starts`], [`machine_deaths`], [`machine_frozen`],
+//!   [`machine_status`];
 //! - clients of other projects: [`seed_hello3d`], [`seed_hello3d_tools`], [`seed_hello3d_pages`],
 //!   [`seed_hello3d_losses`], [`seed_moonsurf`], [`seed_moonsurf_doors`], [`seed_moonsurf_losses`];
 //! - extensions of other projects, from [`seed_browsers`]: [`seed_enhanced`], [`seed_enhanced_calls`],
@@ -26,12 +29,17 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod commands;
+mod compressed;
 mod cuts;
+mod durable_kills;
+mod durable_restart;
+mod durable_store;
 mod endings;
 mod frames;
 mod gates;
 mod greed;
 mod inbox;
+mod keyed_calls;
 mod lanes;
 mod limits;
 mod load;
@@ -61,6 +69,7 @@ mod messages;
 mod metrics;
 mod naming;
 mod openapi;
+mod recovered_calls;
 mod replay;
 mod rooms;
 mod routing;
@@ -89,6 +98,7 @@ mod seed_webmcp_crowd;
 mod seed_webmcp_tabs;
 mod serving;
 mod silence;
+mod slow_readers;
 mod state;
 mod stopping;
 mod takeover;

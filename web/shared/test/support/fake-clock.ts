@@ -5,6 +5,7 @@
  * gets its turn, so that asynchronous code sees time as it would in life.
  */
 
+import assert from 'node:assert/strict';
 import type { Clock } from '../../src/clock';
 
 interface Timer {
@@ -66,4 +67,13 @@ export class FakeClock implements Clock {
 /** Waits until all that is promised has happened. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Waits for what takes more than that, such as inflating: it is done by other threads. */
+export async function until(condition: () => boolean): Promise<void> {
+  const limit = performance.now() + 30_000;
+  while (!condition()) {
+    assert.ok(performance.now() < limit, 'it did not come within 30 s');
+    await settled();
+  }
 }

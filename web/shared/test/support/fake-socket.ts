@@ -6,6 +6,7 @@
  */
 
 import assert from 'node:assert/strict';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { findFault } from '../../src/check';
 import { type FromBrowser, fromBrowserSchema, type ToBrowser } from '../../src/generated/protocol';
 import type { Sent } from '../../src/messages';
@@ -19,10 +20,13 @@ interface AnyEvent {
 
 export class FakeSocket implements Socket {
   bufferedAmount = 0;
+  binaryType = 'blob';
   readonly url: string;
   readonly protocols: readonly string[];
   /** What the client sent. */
   readonly sent: FromBrowser[] = [];
+  /** Sizes of what it sent compressed. */
+  readonly compressed: number[] = [];
   /** How the client closed it, if it did. */
   closedBy: { code: number | undefined; reason: string | undefined } | undefined;
   /** Called with each message as it is sent. */
@@ -38,7 +42,8 @@ export class FakeSocket implements Socket {
     this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
   }
 
-  send(text: string): void {
+  send(data: string | Uint8Array): void {
+    const text = typeof data === 'string' ? data : this.#inflate(data);
     const message: unknown = JSON.parse(text);
     assert.equal(findFault(fromBrowserSchema, message), undefined, text);
     this.sent.push(message as FromBrowser);
@@ -59,6 +64,17 @@ export class FakeSocket implements Socket {
     this.sayRaw(JSON.stringify(message));
   }
 
+  /** The hub says something compressed. */
+  sayCompressed(message: ToBrowser): void {
+    this.sayBytes(deflateRawSync(JSON.stringify(message)));
+  }
+
+  /** The hub sends a binary frame. */
+  sayBytes(bytes: Uint8Array): void {
+    assert.equal(this.binaryType, 'arraybuffer');
+    this.sayRaw(Uint8Array.from(bytes).buffer);
+  }
+
   /** The hub says something that may be nonsense. */
   sayRaw(data: unknown): void {
     this.#emit('message', { data });
@@ -73,6 +89,13 @@ export class FakeSocket implements Socket {
   /** Returns what was sent of one type. */
   of<Type extends FromBrowser['type']>(type: Type): Sent<Type>[] {
     return this.sent.filter((message): message is Sent<Type> => message.type === type);
+  }
+
+  #inflate(data: Uint8Array): string {
+    this.compressed.push(data.byteLength);
+    const text = inflateRawSync(data).toString();
+    assert.equal(JSON.parse(text).type, 'replayPage', 'nothing else is compressed');
+    return text;
   }
 
   #emit(type: string, event: Partial<AnyEvent>): void {

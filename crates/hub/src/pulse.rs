@@ -1,0 +1,57 @@
+//! Whether the hub has just slept: stopped by a signal, or with the whole machine.
+//!
+//! What was asked of it meanwhile may long have been given up by whoever asked, and word of that
+//! is right behind. A call that begins in such a moment waits until that word can have been read.
+
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::{Instant, sleep};
+
+/// How often the pulse beats.
+pub const BEAT: Duration = Duration::from_millis(500);
+/// A beat that is this late means that we slept.
+const LATE: Duration = Duration::from_secs(2);
+/// How long a call waits then.
+const SETTLE: Duration = Duration::from_millis(300);
+
+/// The hub's own sign of life.
+#[derive(Default)]
+pub struct Pulse {
+    // A blocking mutex: held for one look, never across an await.
+    last: Mutex<Option<Instant>>,
+}
+
+impl Pulse {
+    /// Beats.
+    pub fn beat(&self) {
+        *self.last.lock() = Some(Instant::now());
+    }
+
+    /// Returns at once, or after a moment when the hub has just slept.
+    pub async fn settle(&self) {
+        let slept = self.last.lock().is_some_and(|last| last.elapsed() > LATE);
+        if slept {
+            sleep(SETTLE).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn only_after_a_sleep_does_a_call_wait() {
+        let pulse = Pulse::default();
+        let started = Instant::now();
+        pulse.settle().await;
+        pulse.beat();
+        pulse.settle().await;
+        assert_eq!(started.elapsed(), Duration::ZERO);
+        tokio::time::advance(Duration::from_secs(60)).await;
+        let woken = Instant::now();
+        pulse.settle().await;
+        assert!(woken.elapsed() >= SETTLE);
+    }
+}
