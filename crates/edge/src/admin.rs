@@ -188,23 +188,42 @@ async fn call(
         let place = (body.session, body.tab);
         return call_as_client(&edge, &client, &body.tool, &args, place).await;
     }
-    let (session, result) = edge
-        .hub
-        .call_tool(ToolCall {
-            caller,
-            route: Route { session: body.session, binding },
-            target: match body.target {
-                Some(CallTarget::Page) => Target::Page,
-                Some(CallTarget::Command) => Target::Command,
-                Some(CallTarget::App) | None => Target::App,
-            },
-            tool: body.tool,
-            args,
-            tab: body.tab.map(TabId),
-            timeout,
-        })
-        .await?;
-    Ok(reply::json(StatusCode::OK, &view::result(&session.name, &result)))
+    let key = body.idempotency_key;
+    let question = tools::keyed::digest(
+        &format!("{} {:?} {:?}", body.tool, body.session, body.tab),
+        &args.to_value().unwrap_or_default(),
+    );
+    let principal = caller.principal.clone();
+    let work = async {
+        let (session, result) = edge
+            .hub
+            .call_tool(ToolCall {
+                caller,
+                route: Route { session: body.session, binding },
+                target: match body.target {
+                    Some(CallTarget::Page) => Target::Page,
+                    Some(CallTarget::Command) => Target::Command,
+                    Some(CallTarget::App) | None => Target::App,
+                },
+                tool: body.tool,
+                args,
+                tab: body.tab.map(TabId),
+                timeout,
+            })
+            .await?;
+        Ok::<_, Fault>((session, result))
+    };
+    let Some(key) = &key else {
+        let (session, result) = work.await?;
+        return Ok(reply::json(StatusCode::OK, &view::result(&session.name, &result)));
+    };
+    let work = async {
+        let (session, result) = work.await?;
+        let result = result.to_value().unwrap_or_default();
+        Ok(json!({"session": &*session.name, "result": result}))
+    };
+    let answer = edge.toolbox.once(&principal, key, question, work).await?;
+    Ok(reply::json(StatusCode::OK, &answer))
 }
 
 /// Calls a tool on the path that an AI client takes: the same list, checks and results.

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use model::{CloseReason, Closing, InstanceId, Reply};
 use parking_lot::RwLock;
-use store::{AuditLine, Store, StoreError};
+use store::{AuditLine, Health, Store, StoreError};
 use tokio::{sync::watch, task::JoinSet, time::MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
@@ -24,6 +24,8 @@ use crate::{
 
 /// How often messages that are too old are dropped.
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
+/// How long a welcome waits for the disk.
+const TOKEN_KEPT_WITHIN: Duration = Duration::from_secs(1);
 
 /// A handle to the hub. Clones share it.
 #[derive(Clone)]
@@ -65,9 +67,7 @@ impl Hub {
                 Some(_) = refreshes.join_next() => {}
                 _ = beat.tick() => self.services.pulse.beat(),
                 Ok(()) = synced.changed() => {
-                    for session in self.services.disk.ready() {
-                        session.on_disk();
-                    }
+                    self.say_what_is_on_disk();
                 }
             }
         }
@@ -96,7 +96,16 @@ impl Hub {
     /// Waits until everything that was written before is on disk, at most so long.
     pub async fn kept_within(&self, limit: Duration) -> bool {
         let disk = &self.services.disk;
-        tokio::time::timeout(limit, disk.until(disk.written())).await.is_ok()
+        let kept = tokio::time::timeout(limit, disk.until(disk.written())).await.is_ok();
+        // Whoever relies on it may look at once: what waited for the disk is said before.
+        self.say_what_is_on_disk();
+        kept
+    }
+
+    fn say_what_is_on_disk(&self) {
+        for session in self.services.disk.ready() {
+            session.on_disk();
+        }
     }
 
     /// Makes the queue for a new connection.
@@ -117,6 +126,7 @@ impl Hub {
         let instance = introduction.hello.instance.clone();
         let session = self.find_or_create(&introduction, &instance)?;
         let attachment = session.admit(introduction, outbox).await?;
+        self.keep_token().await;
         // Somebody may have dropped it from the list while it was being admitted.
         self.registry.write().keep(&session);
         Ok(attachment)
@@ -135,12 +145,21 @@ impl Hub {
             let session = self.find_or_create(&introduction, &instance)?;
             match session.admit_nameless(introduction, outbox).await {
                 Ok(attachment) => {
+                    self.keep_token().await;
                     self.registry.write().keep(&session);
                     return Ok(attachment);
                 }
                 Err(back) => (introduction, outbox) = *back,
             }
             number += 1;
+        }
+    }
+
+    /// Waits until the newest resume token is on disk, before the welcome is written: otherwise a
+    /// crash would make a used one valid again. A disk that refuses keeps nobody out.
+    async fn keep_token(&self) {
+        if self.store_health() == Health::Ok {
+            self.kept_within(TOKEN_KEPT_WITHIN).await;
         }
     }
 

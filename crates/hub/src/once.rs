@@ -14,8 +14,10 @@ use crate::Hub;
 
 /// How long an answer is kept for whoever asks again.
 const KEPT: Duration = Duration::from_secs(600);
+/// How long the disk may take.
+const DISK: Duration = Duration::from_secs(2);
 /// Bytes of a key.
-const LONGEST: usize = 200;
+pub const LONGEST: usize = 200;
 /// The word of a call that has begun.
 const BEGUN: &str = "begun";
 /// The word of a call that came to nothing and may be made again.
@@ -36,10 +38,20 @@ struct Running {
 /// What is asked, and under which key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Keyed {
-    /// The client's key, within its principal.
-    pub key: String,
-    /// A digest of the question: the same key with another question is an error.
-    pub request: String,
+    key: String,
+    request: String,
+}
+
+impl Keyed {
+    /// Checks a client's key, which is its principal's own. `request` is a digest of the question:
+    /// the same key with another one is an error.
+    pub fn new(principal: &str, key: &str, request: String) -> Result<Self, Fault> {
+        if key.is_empty() || key.len() > LONGEST {
+            let message = format!("an idempotency key has 1 to {LONGEST} bytes");
+            return Err(Fault::new(Code::InvalidArgument, message));
+        }
+        Ok(Self { key: format!("{principal}/{key}"), request })
+    }
 }
 
 /// How keyed work ended.
@@ -65,10 +77,6 @@ impl Hub {
         keyed: &Keyed,
         work: impl Future<Output = Done>,
     ) -> Result<String, Fault> {
-        if keyed.key.is_empty() || keyed.key.len() > LONGEST {
-            let message = format!("an idempotency key has 1 to {LONGEST} bytes");
-            return Err(Fault::new(Code::InvalidArgument, message));
-        }
         match self.turn(keyed)? {
             Turn::Follow(mut end) => {
                 let told = end.wait_for(Option::is_some).await.map_err(|_| unknown())?;
@@ -111,11 +119,20 @@ impl Hub {
         end: &watch::Sender<Option<String>>,
     ) -> Result<String, Fault> {
         self.write_down(keyed, BEGUN, String::new())?;
-        self.services.disk.until(self.services.disk.written()).await;
+        if !self.kept_within(DISK).await {
+            // Nothing has happened, so whoever asks again may try again.
+            self.write_down(keyed, VOID, String::new())?;
+            return Err(Fault::new(
+                Code::Internal,
+                "the key cannot be kept: nothing reaches the disk",
+            )
+            .hint("see /health; without a key the call can be made"));
+        }
         let done = work.await;
         let word = if done.void { VOID } else { "done" };
         self.write_down(keyed, word, done.body.clone())?;
-        self.services.disk.until(self.services.disk.written()).await;
+        // The answer is known: a disk that has stopped meanwhile keeps nobody waiting for it.
+        self.kept_within(DISK).await;
         end.send_replace(Some(done.body.clone()));
         Ok(done.body)
     }

@@ -9,7 +9,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use model::{Closing, ToBrowser};
 use parking_lot::Mutex;
-use tokio::sync::Notify;
+use tokio::{sync::Notify, time::Instant};
 
 /// The queue is full or closed: nothing was put in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    messages: VecDeque<ToBrowser>,
+    messages: VecDeque<(ToBrowser, Instant)>,
     bytes: usize,
     /// Set once: nothing may be put in any more.
     closing: Option<Closing>,
@@ -74,7 +74,7 @@ impl Outbox {
             return Err(Refusal::Full);
         }
         queue.bytes += size;
-        queue.messages.push_back(message);
+        queue.messages.push_back((message, Instant::now()));
         drop(queue);
         self.shared.ready.notify_one();
         Ok(())
@@ -124,8 +124,19 @@ impl Outgoing {
             return queue.closing.clone().map(Batch::Close);
         }
         queue.bytes = 0;
-        Some(Batch::Messages(std::mem::take(&mut queue.messages)))
+        let taken = std::mem::take(&mut queue.messages);
+        drop(queue);
+        let messages = taken.into_iter().filter_map(|(message, at)| in_time(message, at));
+        Some(Batch::Messages(messages.collect()))
     }
+}
+
+/// Takes the time that a call has waited off its deadline; one without any left is not sent, so that
+/// nothing fires late after a sleep. Its caller's own clock ends it.
+fn in_time(message: ToBrowser, since: Instant) -> Option<ToBrowser> {
+    let ToBrowser::Call(mut call) = message else { return Some(message) };
+    call.deadline = call.deadline.saturating_sub(since.elapsed());
+    (!call.deadline.is_zero()).then_some(ToBrowser::Call(call))
 }
 
 /// A queue that nobody empties refuses what is put in.

@@ -22,6 +22,7 @@ use model::{
     Epoch, Position, Sequence, SessionId,
     record::{AuditRecord, LogEntry, LogKind, ResultRecord, SessionRecord, StateRecord},
 };
+use parking_lot::RwLockReadGuard;
 use tokio::sync::watch;
 
 pub use embedded::{EmbeddedStore, Options};
@@ -119,6 +120,10 @@ pub trait Store: Send + Sync {
     /// Adds an audit line.
     fn append_audit(&self, record: AuditRecord) -> Result<(), StoreError>;
 
+    /// Keeps the writes until the returned value is dropped together: they are on disk all or
+    /// not at all. Short, and not within itself: the disk waits for it.
+    fn together(&self) -> Together<'_>;
+
     /// Returns the number of the newest write. Numbers never fall, also those of other threads.
     fn written(&self) -> u64;
 
@@ -128,6 +133,22 @@ pub trait Store: Send + Sync {
 
     /// Returns whether writes reach the disk.
     fn health(&self) -> Health;
+}
+
+/// For as long as this lives, nothing of what is written goes to disk without the rest.
+#[must_use]
+pub struct Together<'a>(Option<RwLockReadGuard<'a, ()>>);
+
+impl<'a> Together<'a> {
+    /// Writes that a gate keeps together, or nothing where there is no disk.
+    pub(crate) fn new(gate: Option<RwLockReadGuard<'a, ()>>) -> Self {
+        Self(gate)
+    }
+
+    /// Lets the writes go.
+    pub fn end(self) {
+        drop(self.0);
+    }
 }
 
 /// An audit line with its number.

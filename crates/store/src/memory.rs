@@ -11,7 +11,9 @@ use model::{
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::{AuditLine, Health, Log, NewEntry, Store, StoreError, Usage, held::Held, kept::Kept};
+use crate::{
+    AuditLine, Health, Log, NewEntry, Store, StoreError, Together, Usage, held::Held, kept::Kept,
+};
 
 /// Audit lines that are kept; one more drops the oldest.
 const AUDIT_LINES: usize = 10_000;
@@ -100,6 +102,10 @@ impl Store for MemoryStore {
             audit.lines.pop_front();
         }
         Ok(())
+    }
+
+    fn together(&self) -> Together<'_> {
+        Together::new(None)
     }
 
     fn written(&self) -> u64 {

@@ -22,21 +22,42 @@ impl Toolbox {
         name: &str,
         args: Value,
     ) -> Result<Output, Fault> {
-        let keyed = Keyed {
-            // A key is a client's own; another principal's is another one.
-            key: format!("{}/{key}", client.caller.principal),
-            request: digest(name, &args),
-        };
+        let request = digest(name, &args);
+        let work =
+            async { self.call_unkeyed(client, name, args).await.map(|output| write(&output)) };
+        let kept = self.once(&client.caller.principal, key, request, work).await?;
+        read(&kept).ok_or_else(unreadable)
+    }
+
+    /// Does work once for a key of a principal; everybody else with that key gets its answer.
+    pub async fn once(
+        &self,
+        principal: &str,
+        key: &str,
+        request: String,
+        work: impl Future<Output = Result<Value, Fault>>,
+    ) -> Result<Value, Fault> {
+        let keyed = Keyed::new(principal, key, request)?;
         let work = async {
-            let outcome = self.call_unkeyed(client, name, args).await;
-            let void = outcome.as_ref().is_err_and(nothing_happened);
-            Done { body: write(&outcome).to_string(), void }
+            match work.await {
+                Ok(value) => Done { body: json!({ "ok": value }).to_string(), void: false },
+                Err(fault) => {
+                    let body = json!({"fault": write_fault(&fault)}).to_string();
+                    Done { body, void: nothing_happened(&fault) }
+                }
+            }
         };
         let body = self.hub.once(&keyed, work).await?;
-        let unreadable = || Fault::new(Code::Internal, "the kept answer cannot be read");
-        let kept: Value = serde_json::from_str(&body).map_err(|_| unreadable())?;
-        read(&kept).unwrap_or_else(|| Err(unreadable()))
+        let mut kept: Value = serde_json::from_str(&body).map_err(|_| unreadable())?;
+        match kept.get("fault") {
+            Some(fault) => Err(read_fault(fault).unwrap_or_else(unreadable)),
+            None => Ok(kept["ok"].take()),
+        }
     }
+}
+
+fn unreadable() -> Fault {
+    Fault::new(Code::Internal, "the kept answer cannot be read")
 }
 
 /// Returns whether a fault says that the call was never made.
@@ -58,36 +79,24 @@ fn nothing_happened(fault: &Fault) -> bool {
     refused || fault.retry == Retry::Now
 }
 
-fn digest(name: &str, args: &Value) -> String {
+/// Names a question, so that another one with the same key is noticed.
+pub fn digest(name: &str, args: &Value) -> String {
     let text = format!("{name} {args}");
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn write(outcome: &Result<Output, Fault>) -> Value {
-    match outcome {
-        Ok(output) => {
-            let image = |image: &Image| json!({"mimeType": image.mime_type, "data": image.data});
-            let source = output.source.as_ref();
-            json!({
-                "text": output.text,
-                "structured": output.structured,
-                "images": output.images.iter().map(image).collect::<Vec<_>>(),
-                "source": source.map(|source| json!({"session": source.session, "origin": source.origin})),
-            })
-        }
-        Err(fault) => json!({"fault": {
-            "code": fault.code.as_str(),
-            "retry": fault.retry.as_str(),
-            "message": fault.message,
-            "hint": fault.hint,
-        }}),
-    }
+fn write(output: &Output) -> Value {
+    let image = |image: &Image| json!({"mimeType": image.mime_type, "data": image.data});
+    let source = |source: &Source| json!({"session": source.session, "origin": source.origin});
+    json!({
+        "text": output.text,
+        "structured": output.structured,
+        "images": output.images.iter().map(image).collect::<Vec<_>>(),
+        "source": output.source.as_ref().map(source),
+    })
 }
 
-fn read(kept: &Value) -> Option<Result<Output, Fault>> {
-    if let Some(fault) = kept.get("fault") {
-        return Some(Err(read_fault(fault)?));
-    }
+fn read(kept: &Value) -> Option<Output> {
     let image = |image: &Value| {
         Some(Image {
             mime_type: image["mimeType"].as_str()?.to_owned(),
@@ -100,12 +109,21 @@ fn read(kept: &Value) -> Option<Result<Output, Fault>> {
             origin: source["origin"].as_str().map(str::to_owned),
         })
     };
-    Some(Ok(Output {
+    Some(Output {
         text: kept["text"].as_str()?.to_owned(),
         structured: kept["structured"].clone(),
         images: kept["images"].as_array()?.iter().filter_map(image).collect(),
         source: source(&kept["source"]),
-    }))
+    })
+}
+
+fn write_fault(fault: &Fault) -> Value {
+    json!({
+        "code": fault.code.as_str(),
+        "retry": fault.retry.as_str(),
+        "message": fault.message,
+        "hint": fault.hint,
+    })
 }
 
 fn read_fault(fault: &Value) -> Option<Fault> {
@@ -134,8 +152,9 @@ mod tests {
         };
         let foreign = Fault::new(Code::Foreign("ELEMENT_NOT_FOUND".into()), "no").hint("look");
         let ours = Fault::new(Code::OutcomeUnknown, "who knows");
-        for outcome in [Ok(output), Err(foreign), Err(ours)] {
-            assert_eq!(read(&write(&outcome)), Some(outcome));
+        assert_eq!(read(&write(&output)), Some(output));
+        for fault in [foreign, ours] {
+            assert_eq!(read_fault(&write_fault(&fault)), Some(fault));
         }
     }
 

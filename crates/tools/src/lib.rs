@@ -14,7 +14,7 @@
 //! - [`originals`]: names of other servers for the same things;
 //! - [`apps`]: the tools that connected apps declare, by their own names;
 //! - [`manifest`]: tools of apps that cannot be changed, from TOML files;
-//! - `keyed`: calls with an idempotency key; [`arguments`]: checking arguments before anything is sent.
+//! - [`keyed`]: calls with an idempotency key; [`arguments`]: checking arguments before anything is sent.
 //!
 //! It knows neither MCP nor a wire format. To add a tool, write its file and enter it in [`TOOLS`].
 
@@ -36,7 +36,7 @@ pub mod browser_tab;
 pub mod commands;
 pub mod definition;
 pub mod discovery;
-mod keyed;
+pub mod keyed;
 pub mod manifest;
 pub mod originals;
 pub mod page_tools;

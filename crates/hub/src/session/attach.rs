@@ -115,7 +115,8 @@ impl Session {
         let catalog = Catalog::restore(record.tabs, record.tools);
         let received = services.store.received(&id)?;
         let state = services.store.state(&id)?;
-        let known_before = state.is_some();
+        // A session that was made just now has never given a token.
+        let known_before = record.resume_digest.is_some();
         let now = store::wall_clock_ms();
         let state = state.map_or_else(StateCache::default, |kept| StateCache::restore(kept, now));
         Ok(Self {

@@ -129,13 +129,15 @@ impl Session {
         };
         match core.inbox.offer(sequence) {
             Arrival::Deliver => {
+                // In one commit: a message on disk without its number would come again.
+                let together = self.services.store.together();
                 self.apply(core, numbered.change)?;
-                // After what it stands for: a position on disk means that all before it is.
                 if let Some(seen) = core.inbox.seen()
                     && let Err(error) = self.services.store.save_received(&self.id, seen)
                 {
                     tracing::error!(session = %self.id, %error, "position not kept");
                 }
+                together.end();
                 self.owe_ack(core);
             }
             Arrival::Duplicate => {

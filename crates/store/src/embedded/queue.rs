@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, RwLock, RwLockReadGuard};
 use tokio::sync::watch;
 
 use super::changes::{Change, Changes, PlaceId};
@@ -23,6 +23,9 @@ pub(super) struct Queue {
     // A blocking mutex: held to add a write or to take all, never during I/O or an await.
     waiting: Mutex<Waiting>,
     changed: Condvar,
+    /// Held for reading while writes belong together, for writing while they are taken. Taken
+    /// before `waiting`.
+    gate: RwLock<()>,
     synced: watch::Sender<u64>,
     /// The last place that was given to a message.
     last_place: AtomicU64,
@@ -76,10 +79,16 @@ impl Queue {
         Self {
             waiting: Mutex::new(waiting),
             changed: Condvar::new(),
+            gate: RwLock::new(()),
             synced: watch::Sender::new(0),
             last_place: AtomicU64::new(last_place.0),
             limit,
         }
+    }
+
+    /// Keeps what is pushed meanwhile in one commit.
+    pub fn together(&self) -> RwLockReadGuard<'_, ()> {
+        self.gate.read()
     }
 
     /// Returns a place that no message had since the file was opened.
@@ -173,12 +182,16 @@ impl Queue {
         loop {
             match waiting.stage {
                 Stage::Open => {}
-                Stage::Flushing if !waiting.changes.is_empty() => return waiting.take_all(),
+                Stage::Flushing if !waiting.changes.is_empty() => {
+                    drop(waiting);
+                    return self.take_whole();
+                }
                 Stage::Flushing | Stage::Ended => return Turn::End { crash: false },
                 Stage::Abandoned => return Turn::End { crash: true },
             }
             if !waiting.changes.is_empty() && waiting.retry_at.is_none() {
-                return waiting.take_all();
+                drop(waiting);
+                return self.take_whole();
             }
             let Some(until) = waiting.retry_at.or(rest_at) else {
                 self.changed.wait(&mut waiting);
@@ -191,6 +204,12 @@ impl Queue {
                 return Turn::Rest;
             }
         }
+    }
+
+    /// Takes everything, with nothing that belongs together half written.
+    fn take_whole(&self) -> Turn {
+        let _gate = self.gate.write();
+        self.waiting.lock().take_all()
     }
 
     /// Takes note that everything up to a number is on disk.

@@ -17,7 +17,7 @@ use super::{
     log::EmbeddedLog,
     operate,
 };
-use crate::{AuditLine, Health, Log, Store, StoreError, wall_clock_ms};
+use crate::{AuditLine, Health, Log, Store, StoreError, Together, wall_clock_ms};
 
 impl Store for EmbeddedStore {
     fn sessions(&self) -> Result<Vec<SessionRecord>, StoreError> {
@@ -109,6 +109,10 @@ impl Store for EmbeddedStore {
         self.queue.push(Change::Audit(Arc::new(AuditLine { number, record })))?;
         *newest = number;
         Ok(())
+    }
+
+    fn together(&self) -> Together<'_> {
+        Together::new(Some(self.queue.together()))
     }
 
     fn written(&self) -> u64 {

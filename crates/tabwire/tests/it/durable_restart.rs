@@ -95,7 +95,8 @@ async fn tools_are_known_before_and_after_their_app_is_back() {
         assert_eq!(welcome["received"]["sequence"], 1, "the tools are not asked for again");
         let api = hub.api();
         let (answer, ()) = tokio::join!(api.call_tool("viewer", "paint", json!({})), async {
-            let call = app.call().await;
+            // It is asked for its state too, which may have changed meanwhile.
+            let call = app.until("callTool").await;
             app.answer(&call, json!("done")).await;
         });
         assert_eq!(answer.must_be(200).json()["result"], "done");
