@@ -227,7 +227,7 @@ async fn the_feed_is_read_with_a_cursor_and_says_what_is_no_longer_kept() {
 }
 
 #[tokio::test]
-async fn a_cursor_beyond_everything_finds_nothing() {
+async fn a_cursor_from_the_future_starts_over() {
     let scene = Scene::new(&[]).await;
     for since in [1_000_000, u64::MAX - 1, u64::MAX] {
         let path = format!("/api/sessions/bystander/feed?since={since}");
@@ -235,7 +235,9 @@ async fn a_cursor_beyond_everything_finds_nothing() {
         http.send(&testkit::Ask::get(&path).bytes(scene.port())).await.unwrap();
         let answer = http.read_response().await.ok().flatten();
         let answer = answer.unwrap_or_else(|| panic!("no answer at all for since={since}"));
-        assert_eq!(answer.must_be(200).json()["items"], json!([]), "{since}");
+        // It is from before a crash that took the newest entries: nothing may be passed over.
+        let first = &answer.must_be(200).json()["items"][0]["sequence"];
+        assert_eq!(first, 1, "{since}");
     }
     scene.bystander_answers().await;
 }
