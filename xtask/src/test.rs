@@ -12,6 +12,8 @@ pub fn run(skip: &[String]) -> Result<()> {
     }
     let wanted = |part: &str| !skip.iter().any(|skipped| skipped == part);
     shell::ensure_program("chromium", "chromium")?;
+    // For the test with a wall clock that jumps.
+    shell::ensure_program("faketime", "faketime")?;
     shell::install_web()?;
     shell::run("web", &["npm", "run", "--silent", "build"])?;
     if wanted("rust") {
