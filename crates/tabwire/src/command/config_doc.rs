@@ -47,6 +47,9 @@ fn default(setting: &Setting) -> String {
         _ if setting.name == "data" => {
             "`tabwire` in `$XDG_DATA_HOME`, usually `~/.local/share`".to_owned()
         }
+        _ if setting.name == "apps" => {
+            "`tabwire/apps` in `$XDG_CONFIG_HOME`, usually `~/.config`".to_owned()
+        }
         (Value::Null, _) => "–".to_owned(),
         (Value::Array(items), _) if items.is_empty() => "none".to_owned(),
         (Value::Array(items), _) => {
