@@ -12,6 +12,8 @@ use tokio::time::{Instant, sleep};
 pub const BEAT: Duration = Duration::from_millis(500);
 /// A beat that is this late means that we slept.
 const LATE: Duration = Duration::from_secs(2);
+/// For this long after a sleep calls may be from before it.
+const AFTER: Duration = Duration::from_secs(1);
 /// How long a call waits then.
 const SETTLE: Duration = Duration::from_millis(300);
 
@@ -19,18 +21,38 @@ const SETTLE: Duration = Duration::from_millis(300);
 #[derive(Default)]
 pub struct Pulse {
     // A blocking mutex: held for one look, never across an await.
-    last: Mutex<Option<Instant>>,
+    beats: Mutex<Beats>,
+}
+
+#[derive(Default)]
+struct Beats {
+    last: Option<Instant>,
+    /// When the last sleep ended, as far as was noticed.
+    woken: Option<Instant>,
+}
+
+impl Beats {
+    fn is_late(&self) -> bool {
+        self.last.is_some_and(|last| last.elapsed() > LATE)
+    }
 }
 
 impl Pulse {
     /// Beats.
     pub fn beat(&self) {
-        *self.last.lock() = Some(Instant::now());
+        let mut beats = self.beats.lock();
+        if beats.is_late() {
+            beats.woken = Some(Instant::now());
+        }
+        beats.last = Some(Instant::now());
     }
 
     /// Returns at once, or after a moment when the hub has just slept.
     pub async fn settle(&self) {
-        let slept = self.last.lock().is_some_and(|last| last.elapsed() > LATE);
+        let slept = {
+            let beats = self.beats.lock();
+            beats.is_late() || beats.woken.is_some_and(|woken| woken.elapsed() < AFTER)
+        };
         if slept {
             sleep(SETTLE).await;
         }
@@ -53,5 +75,13 @@ mod tests {
         let woken = Instant::now();
         pulse.settle().await;
         assert!(woken.elapsed() >= SETTLE);
+        pulse.beat();
+        let noticed = Instant::now();
+        pulse.settle().await;
+        assert!(noticed.elapsed() >= SETTLE, "also when the sleep was noticed first");
+        tokio::time::advance(AFTER).await;
+        let later = Instant::now();
+        pulse.settle().await;
+        assert_eq!(later.elapsed(), Duration::ZERO);
     }
 }
