@@ -54,8 +54,8 @@ enum Chore {
     },
     /// Runs the long forms of the tests that kill, cut, freeze and damage.
     Torture {
-        /// How many times the short form.
-        #[arg(long, default_value_t = 10)]
+        /// How many times the long form.
+        #[arg(long, default_value_t = 1)]
         times: u32,
         /// The seed of a run that failed, to run it again.
         #[arg(long)]

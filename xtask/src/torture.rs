@@ -10,18 +10,19 @@ use crate::shell;
 const HUB: &[&str] = &["machine_", "durable_", "recovered_", "keyed_", "slow_readers", "cuts"];
 
 pub fn run(times: u32, seed: Option<u64>) -> Result<()> {
-    let times = times.to_string();
+    // The store's tests count in tenths of their long form.
+    let (of_store, of_hub) = ((times * 10).to_string(), times.to_string());
     let seed = seed.map(|seed| seed.to_string());
-    let mut variables = vec![("TABWIRE_TORTURE", times.as_str())];
-    if let Some(seed) = &seed {
-        variables.push(("TABWIRE_SEED", seed));
-    }
+    let variables = |times| {
+        let seed = seed.as_deref().map(|seed| ("TABWIRE_SEED", seed));
+        [("TABWIRE_TORTURE", times)].into_iter().chain(seed).collect::<Vec<_>>()
+    };
     shell::say("the store");
     let store = ["cargo", "test", "-q", "--release", "-p", "store", "--test", "torture"];
-    shell::run_with("", &store, &variables)?;
+    shell::run_with("", &store, &variables(of_store.as_str()))?;
     shell::say("the hub");
     let mut hub = vec!["cargo", "test", "-q", "-p", "tabwire", "--test", "it", "--"];
     hub.extend(HUB);
     hub.push("--nocapture");
-    shell::run_with("", &hub, &variables)
+    shell::run_with("", &hub, &variables(of_hub.as_str()))
 }
