@@ -123,6 +123,7 @@ impl Dialect for Enhanced {
             | ToBrowser::Changed(_)
             | ToBrowser::ReplayRequest(_)
             | ToBrowser::ReplayPage(_)
+            | ToBrowser::Challenge { .. }
             | ToBrowser::Ack(_) => Vec::new(),
         }
     }

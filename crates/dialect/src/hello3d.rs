@@ -115,6 +115,7 @@ impl Dialect for Hello3d {
             | ToBrowser::CallQuery(_)
             | ToBrowser::ReplayRequest(_)
             | ToBrowser::ReplayPage(_)
+            | ToBrowser::Challenge { .. }
             | ToBrowser::Ack(_) => Vec::new(),
         }
     }
@@ -297,7 +298,14 @@ mod tests {
             args: Json::of(&json!({"color": "#cc0000"})),
         };
         let client = model::ClientId::parse("tests").unwrap();
-        let call = Call { id, tab: None, client, work, deadline: Duration::from_secs(2) };
+        let call = Call {
+            id,
+            tab: None,
+            client,
+            client_name: String::new(),
+            work,
+            deadline: Duration::from_secs(2),
+        };
         (id, ToBrowser::Call(Box::new(call)))
     }
 

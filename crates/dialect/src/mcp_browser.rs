@@ -138,6 +138,7 @@ impl Dialect for McpBrowser {
             ToBrowser::CallQuery(_)
             | ToBrowser::Mention { .. }
             | ToBrowser::ReplayRequest(_)
+            | ToBrowser::Challenge { .. }
             | ToBrowser::Ack(_) => Vec::new(),
         }
     }

@@ -107,6 +107,7 @@ impl Dialect for Moonsurf {
             | ToBrowser::Changed(_)
             | ToBrowser::ReplayRequest(_)
             | ToBrowser::ReplayPage(_)
+            | ToBrowser::Challenge { .. }
             | ToBrowser::Ack(_) => Vec::new(),
         }
     }

@@ -15,7 +15,7 @@ pub mod wire;
 
 use std::time::Duration;
 
-use model::{Closing, FromBrowser, ToBrowser};
+use model::{Closing, FromBrowser, Hello, InstanceId, Kind, ToBrowser};
 use serde::Serialize;
 
 use crate::{Dialect, DialectInfo, Frame, Liveness, Output, PingBy, Start};
@@ -45,10 +45,20 @@ const LIVENESS: Liveness = Liveness {
 
 /// One connection's machine.
 pub struct Native {
-    introduced: bool,
+    stage: Stage,
     /// The peer offered [`compress::CAPABILITY`].
     deflates: bool,
     heartbeat: Duration,
+}
+
+/// How far the introduction is.
+enum Stage {
+    /// Nothing was said.
+    Silent,
+    /// Whoever this is wants proof and will give proof.
+    Greeted(InstanceId, Kind),
+    /// Hello was said.
+    Introduced,
 }
 
 impl Dialect for Native {
@@ -70,6 +80,7 @@ impl Dialect for Native {
                 outputs.push(Output::Deliver(FromBrowser::Alive));
                 outputs
             }
+            Ok(decode::Incoming::Prove(body)) => self.prove(*body),
             Ok(decode::Incoming::Message(message)) => self.take_turn(message),
             Err(closing) => refuse(closing),
         }
@@ -95,23 +106,46 @@ impl Dialect for Native {
 impl Native {
     /// Starts the machine.
     pub fn new(start: &Start) -> Self {
-        Self { introduced: false, deflates: false, heartbeat: start.liveness.ask_after }
+        Self { stage: Stage::Silent, deflates: false, heartbeat: start.liveness.ask_after }
     }
 
     /// Lets `hello` be the first message and the only one of its kind.
     fn take_turn(&mut self, message: FromBrowser) -> Vec<Output> {
-        match (&message, self.introduced) {
-            (FromBrowser::Hello(hello), false) => {
-                self.introduced = true;
-                self.deflates = hello.capabilities.iter().any(|name| name == compress::CAPABILITY);
+        match (&message, &self.stage) {
+            (FromBrowser::Hello(hello), Stage::Silent) => self.introduced(hello),
+            (FromBrowser::Greeting(greeting), Stage::Silent) => {
+                self.stage = Stage::Greeted(greeting.instance.clone(), greeting.kind);
             }
-            (FromBrowser::Hello(_), true) => {
+            (FromBrowser::Hello(_) | FromBrowser::Greeting(_), _) => {
                 return refuse(decode::out_of_turn("hello was already said"));
             }
-            (_, false) => return refuse(decode::out_of_turn("the first message is hello")),
-            (_, true) => {}
+            (_, Stage::Silent) => {
+                return refuse(decode::out_of_turn("the first message is hello"));
+            }
+            (_, Stage::Greeted(..)) => return refuse(decode::out_of_turn("prove comes first")),
+            (_, Stage::Introduced) => {}
         }
         vec![Output::Deliver(message)]
+    }
+
+    /// Takes the rest of an introduction; whether the proof is right is not for us to say.
+    fn prove(&mut self, body: wire::Prove) -> Vec<Output> {
+        let Stage::Greeted(instance, kind) = &self.stage else {
+            return refuse(decode::out_of_turn("prove without a challenge"));
+        };
+        let proof = body.proof.clone();
+        match decode::introduce(instance.clone(), *kind, body) {
+            Ok(hello) => {
+                self.introduced(&hello);
+                vec![Output::Deliver(FromBrowser::Proof { proof, hello: hello.into() })]
+            }
+            Err(closing) => refuse(closing),
+        }
+    }
+
+    fn introduced(&mut self, hello: &Hello) {
+        self.stage = Stage::Introduced;
+        self.deflates = hello.capabilities.iter().any(|name| name == compress::CAPABILITY);
     }
 }
 

@@ -109,6 +109,7 @@ impl Dialect for Webmcp {
             | ToBrowser::Changed(_)
             | ToBrowser::ReplayRequest(_)
             | ToBrowser::ReplayPage(_)
+            | ToBrowser::Challenge { .. }
             | ToBrowser::Ack(_) => Vec::new(),
         }
     }

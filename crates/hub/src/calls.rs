@@ -30,6 +30,8 @@ pub struct NewCall {
     pub tab: Option<TabId>,
     /// On whose behalf.
     pub client: ClientId,
+    /// What people call that client.
+    pub client_name: String,
     /// The line in which it waits.
     pub lane: Lane,
     /// What.
@@ -298,9 +300,15 @@ impl CallTable {
         let pending = self.pending.get_mut(&id)?;
         pending.sent = true;
         let left = pending.new.deadline.saturating_duration_since(Instant::now());
-        let NewCall { tab, client, work, .. } = &pending.new;
-        let (client, work) = (client.clone(), work.clone());
-        let call = Call { id, tab: *tab, client, work, deadline: left };
+        let NewCall { tab, client, client_name, work, .. } = &pending.new;
+        let call = Call {
+            id,
+            tab: *tab,
+            client: client.clone(),
+            client_name: client_name.clone(),
+            work: work.clone(),
+            deadline: left,
+        };
         Some(Ready { call, expired: left.is_zero() })
     }
 

@@ -154,16 +154,14 @@ impl Backend for HubBackend {
 /// Returns who calls: what the client says it is, else whom its credentials prove it to be.
 fn client(call: &Call, progress: mpsc::Sender<CallProgress>) -> Answer<Client> {
     let caller = call.caller();
-    let name = match &caller.client {
+    let own = call.client().map(|client| client.name).unwrap_or_default();
+    let id = match &caller.client {
         Some(client) => client.clone(),
-        None => {
-            let own = call.client().map(|client| client.name).unwrap_or_default();
-            plain(&format!("{}:{own}", caller.principal))
-        }
+        None => plain(&format!("{}:{own}", caller.principal)),
     };
-    let client = ClientId::parse(&name)
+    let client = ClientId::parse(&id)
         .map_err(|error| ErrorData::invalid_params(format!("the client's id: {error}"), None))?;
-    let caller = hub::Caller::new(client, &caller.principal).traced(call.traceparent());
+    let caller = hub::Caller::new(client, &caller.principal).named(&own).traced(call.traceparent());
     let binding = call.caller().binding.clone();
     let key = call.idempotency_key().map(str::to_owned);
     Ok(Client { caller, binding, progress: Some(progress), timeout: None, key })

@@ -48,6 +48,10 @@ reasons! {
     UnknownInstance = 4001, "unknown_instance";
     /// A frame that is not the JSON it should be.
     Malformed = 4400, "malformed";
+    /// The hub knows no key of this peer.
+    NotPaired = 4401, "not_paired";
+    /// The peer's proof is wrong.
+    BadProof = 4403, "bad_proof";
     /// No `hello` in time.
     HelloTimeout = 4407, "hello_timeout";
     /// Nothing was heard in time.

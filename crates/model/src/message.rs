@@ -72,6 +72,19 @@ pub struct Habits {
     pub last_sequence: Option<Sequence>,
 }
 
+/// The first word of a peer that wants the hub to prove itself before it says more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Greeting {
+    /// Its own name for itself.
+    pub instance: InstanceId,
+    /// What it is.
+    pub kind: Kind,
+    /// What the hub's proof must be about.
+    pub nonce: String,
+    /// The proof is made with a pairing code.
+    pub pairing: bool,
+}
+
 /// The hub's answer to a [`Hello`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Welcome {
@@ -220,6 +233,8 @@ pub struct Call {
     pub tab: Option<TabId>,
     /// On whose behalf, for peers that keep something for each client.
     pub client: ClientId,
+    /// What people call that client.
+    pub client_name: String,
     /// What.
     pub work: Work,
     /// Remaining time; the executor refuses a call that has none left.
@@ -296,6 +311,16 @@ impl RefusedResume {
 pub enum FromBrowser {
     /// The introduction.
     Hello(Box<Hello>),
+    /// The introduction of a peer that proves itself, and wants proof: the hub answers with
+    /// [`ToBrowser::Challenge`].
+    Greeting(Greeting),
+    /// The answer to the challenge, with the introduction.
+    Proof {
+        /// To be checked before anything else.
+        proof: String,
+        /// Counts only if the proof is right.
+        hello: Box<Hello>,
+    },
     /// A call has ended.
     Ended {
         /// Which.
@@ -339,6 +364,13 @@ pub enum FromBrowser {
 /// What a browser or app is told.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToBrowser {
+    /// The hub's proof, and what it wants proven.
+    Challenge {
+        /// What the peer's proof must be about.
+        nonce: String,
+        /// That the hub knows the key.
+        proof: String,
+    },
     /// It has a session now.
     Welcome(Box<Welcome>),
     /// Do this.
@@ -381,7 +413,8 @@ impl ToBrowser {
                 Self::ReplayPage(replay) => page(replay),
                 Self::Bye(closing) => closing.message.len(),
                 Self::Mention { name, data } => name.len() + data.size(),
-                Self::Cancel(_)
+                Self::Challenge { .. }
+                | Self::Cancel(_)
                 | Self::CallQuery(_)
                 | Self::ReplayRequest(_)
                 | Self::Ack(_)

@@ -18,7 +18,7 @@ import type { Socket } from './socket';
 import { Turns } from './turns';
 
 /** What the connection does not answer itself. */
-export type Business = Exclude<ToBrowser, { type: 'welcome' | 'ping' | 'pong' | 'bye' }>;
+export type Business = Exclude<ToBrowser, { type: 'challenge' | 'welcome' | 'ping' | 'pong' | 'bye' }>;
 
 /** How a connection ended. */
 export interface Closed {
@@ -135,6 +135,7 @@ export class Connection {
     else if (message.type === 'ping') this.#write(encode({ type: 'pong' }));
     else if (message.type === 'pong') return;
     else if (message.type === 'welcome') this.#welcome(message);
+    else if (message.type === 'challenge') throw new ProtocolError('nobody asked for a challenge');
     else if (this.isOpen) this.#events.message(message);
     else throw new ProtocolError(`${message.type} before welcome`);
   }

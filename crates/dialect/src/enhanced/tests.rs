@@ -15,6 +15,7 @@ fn ask(number: u64, client: &str, name: &str) -> ToBrowser {
         id: CallId { run: 1, number },
         tab: Some(TabId(7)),
         client: ClientId::parse(client).unwrap(),
+        client_name: "claude".into(),
         work: Work::Tool { target: Target::Command, name: name.into(), args },
         deadline: Duration::from_secs(30),
     }))

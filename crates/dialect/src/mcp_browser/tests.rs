@@ -53,6 +53,7 @@ fn ask(number: u64, name: &str, args: Value) -> ToBrowser {
         id: CallId { run: 1, number },
         tab: None,
         client: ClientId::parse("tests").unwrap(),
+        client_name: "claude".into(),
         work: Work::Tool { target: Target::Command, name: name.into(), args: Json::of(&args) },
         deadline: Duration::from_secs(30),
     }))

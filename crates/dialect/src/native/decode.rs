@@ -5,8 +5,8 @@
 
 use model::{
     CallId, CallProgress, Change, CloseReason, Closing, Code, Epoch, ExecutorStatus, Fault,
-    FromBrowser, InstanceId, Json, NumberedChange, Position, Reply, Sequence, StateBody, TabId,
-    Target,
+    FromBrowser, Greeting, InstanceId, Json, NumberedChange, Position, Reply, Sequence, StateBody,
+    TabId, Target,
     json::{cut, shorten},
 };
 use serde::Deserialize;
@@ -17,6 +17,10 @@ use crate::depth;
 
 /// Capabilities that are taken note of; more are ignored.
 const CAPABILITIES: usize = 32;
+/// Commands that are taken note of; more are ignored.
+const COMMANDS: usize = 256;
+/// Characters of a nonce: 32 bytes in base64url without padding.
+const NONCE: usize = 43;
 /// Characters of texts that are only shown.
 const SHORT: usize = 64;
 /// Characters of a tab's title, and of its address.
@@ -28,6 +32,8 @@ const URL: usize = 8192;
 pub enum Incoming {
     /// The peer asks whether we are there.
     Ping,
+    /// The rest of an introduction, for whoever greeted.
+    Prove(Box<wire::Prove>),
     /// Anything that concerns the hub.
     Message(FromBrowser),
 }
@@ -56,6 +62,7 @@ pub fn decode(text: &str) -> Result<Incoming, Closing> {
             shorten(&head.kind, 40)
         ))),
         Some(Ok(wire::FromBrowser::Ping(_))) => Ok(Incoming::Ping),
+        Some(Ok(wire::FromBrowser::Prove(body))) => Ok(Incoming::Prove(body.into())),
         Some(Ok(message)) => convert(message).map(Incoming::Message),
         Some(Err(error)) => match answered_call(&head) {
             Some(call) => Ok(Incoming::Message(failed(call, &head.kind, &error))),
@@ -93,7 +100,9 @@ fn failed(call: CallId, kind: &str, error: &serde_json::Error) -> FromBrowser {
 fn convert(message: wire::FromBrowser) -> Result<FromBrowser, Closing> {
     use wire::FromBrowser as Wire;
     Ok(match message {
-        Wire::Hello(body) => FromBrowser::Hello(hello(body)?.into()),
+        Wire::Hello(body) => hello(body)?,
+        // Only the machine knows who greeted before.
+        Wire::Prove(_) => return Err(out_of_turn("prove without a challenge")),
         Wire::ToolResult(body) => tool_result(body),
         Wire::ToolProgress(body) => match body.call_id.parse() {
             Ok(call) => FromBrowser::Progress {
@@ -138,27 +147,68 @@ fn convert(message: wire::FromBrowser) -> Result<FromBrowser, Closing> {
     })
 }
 
-fn hello(body: wire::Hello) -> Result<model::Hello, Closing> {
+fn hello(body: wire::Hello) -> Result<FromBrowser, Closing> {
+    let instance = InstanceId::parse(&body.instance_id).map_err(malformed)?;
+    let kind = match body.kind {
+        wire::Kind::Browser => model::Kind::Browser,
+        wire::Kind::App => model::Kind::App,
+    };
+    if let Some(nonce) = body.nonce {
+        let nonce = nonce_of(nonce)?;
+        return Ok(FromBrowser::Greeting(Greeting {
+            instance,
+            kind,
+            nonce,
+            pairing: body.pairing,
+        }));
+    }
+    let Some(epoch) = body.epoch else { return Err(malformed("missing field `epoch`")) };
+    let proven = wire::Prove {
+        proof: String::new(),
+        name: body.name,
+        version: body.version,
+        capabilities: body.capabilities,
+        commands: body.commands,
+        epoch,
+        position: body.position,
+        resume_token: body.resume_token,
+    };
+    Ok(FromBrowser::Hello(introduce(instance, kind, proven)?.into()))
+}
+
+/// Completes an introduction with who greeted.
+pub fn introduce(
+    instance: InstanceId,
+    kind: model::Kind,
+    body: wire::Prove,
+) -> Result<model::Hello, Closing> {
+    let words = |names: Vec<String>, most: usize| {
+        names.iter().take(most).map(|name| cut(name, SHORT)).collect()
+    };
     Ok(model::Hello {
-        instance: InstanceId::parse(&body.instance_id).map_err(malformed)?,
-        kind: match body.kind {
-            wire::Kind::Browser => model::Kind::Browser,
-            wire::Kind::App => model::Kind::App,
-        },
+        instance,
+        kind,
         name: body.name,
         version: body.version.map(|version| cut(&version, SHORT)),
-        capabilities: body
-            .capabilities
-            .iter()
-            .take(CAPABILITIES)
-            .map(|name| cut(name, SHORT))
-            .collect(),
+        capabilities: words(body.capabilities, CAPABILITIES),
         epoch: Some(epoch(&body.epoch)?),
         position: body.position.map(position).transpose()?,
         resume_token: body.resume_token,
         tabs: Vec::new(),
-        habits: model::Habits::default(),
+        habits: model::Habits {
+            commands: words(body.commands, COMMANDS),
+            ..model::Habits::default()
+        },
     })
+}
+
+/// A nonce is echoed into proofs, so it is plain and of one length.
+fn nonce_of(text: String) -> Result<String, Closing> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    match text.len() == NONCE && text.bytes().all(plain) {
+        true => Ok(text),
+        false => Err(malformed("a nonce is 32 bytes in base64url: 43 characters")),
+    }
 }
 
 fn tool_result(body: wire::ToolResult) -> FromBrowser {

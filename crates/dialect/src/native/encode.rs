@@ -15,6 +15,7 @@ use super::wire;
 pub fn encode(message: ToBrowser, heartbeat: Duration) -> Option<wire::ToBrowser> {
     use wire::ToBrowser as Wire;
     Some(match message {
+        ToBrowser::Challenge { nonce, proof } => Wire::Challenge(wire::Challenge { nonce, proof }),
         ToBrowser::Welcome(body) => Wire::Welcome(welcome(*body, heartbeat)),
         ToBrowser::Call(call) => encode_call(*call),
         ToBrowser::Cancel(call) => Wire::Cancel(wire::Cancel { call_id: call.to_string() }),
@@ -77,6 +78,11 @@ fn encode_call(call: Call) -> wire::ToBrowser {
             tool_name: name,
             args: raw(&args),
             deadline_ms,
+            // A page has no business with who asks.
+            client: (target == model::Target::Command).then(|| wire::CallingClient {
+                id: call.client.to_string(),
+                name: call.client_name,
+            }),
         }),
         Work::State { force_refresh } => {
             Wire::RequestState(wire::RequestState { request_id: call_id, force_refresh })

@@ -125,6 +125,7 @@ fn payloads_are_carried_to_the_letter() {
         id: "cab-1".parse().unwrap(),
         tab: Some(TabId(4)),
         client: model::ClientId::parse("tests").unwrap(),
+        client_name: "claude".into(),
         work: Work::Tool {
             target: Target::App,
             name: "paint".into(),

@@ -51,6 +51,7 @@ messages! {
     /// What a browser or app sends.
     FromBrowser {
         "hello" => Hello,
+        "prove" => Prove,
         "toolResult" => ToolResult,
         "toolProgress" => ToolProgress,
         "callStatus" => CallStatus,
@@ -76,6 +77,7 @@ messages! {
 messages! {
     /// What the hub sends.
     ToBrowser {
+        "challenge" => Challenge,
         "welcome" => Welcome,
         "callTool" => CallTool,
         "cancel" => Cancel,
@@ -240,6 +242,54 @@ body! {
         /// What it can do beyond the minimum.
         #[serde(default)]
         capabilities: Vec<String>,
+        /// The commands that a browser can do; empty means that it does not say.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        commands: Vec<String>,
+        /// The log in which it numbers what it sends; absent where there is a `nonce`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        epoch: Option<String>,
+        /// How far it has seen the hub's log.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        position: Option<Position>,
+        /// From the last `welcome`; valid once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resume_token: Option<String>,
+        /// Asks the hub to prove itself first; all else then comes with `prove`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        nonce: Option<String>,
+        /// The proof is made with a pairing code, which becomes a key.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        pairing: bool,
+    }
+}
+
+body! {
+    /// The hub's proof, and what it wants proven: the answer to a `hello` with a `nonce`.
+    Challenge {
+        /// Random, 32 bytes in base64url.
+        nonce: String,
+        /// That the hub knows the key.
+        proof: String,
+    }
+}
+
+body! {
+    /// The rest of the introduction, for a hub that has proven itself.
+    Prove {
+        /// That the peer knows the key.
+        proof: String,
+        /// What people call it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
+        /// Its version, for display.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        version: Option<String>,
+        /// What it can do beyond the minimum.
+        #[serde(default)]
+        capabilities: Vec<String>,
+        /// The commands that a browser can do; empty means that it does not say.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        commands: Vec<String>,
         /// The log in which it numbers what it sends.
         epoch: String,
         /// How far it has seen the hub's log.
@@ -284,6 +334,16 @@ body! {
 }
 
 body! {
+    /// On whose behalf something is done.
+    CallingClient {
+        /// The same for all calls of one client.
+        id: String,
+        /// What people call it.
+        name: String,
+    }
+}
+
+body! {
     /// Run a tool or command.
     CallTool {
         /// The hub's id; the executor never runs the same id twice.
@@ -299,6 +359,9 @@ body! {
         args: Box<RawValue>,
         /// Remaining time; a call without any left is refused.
         deadline_ms: u64,
+        /// On whose behalf.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        client: Option<CallingClient>,
     }
 }
 

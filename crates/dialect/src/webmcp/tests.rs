@@ -19,6 +19,7 @@ fn ask(number: u64, work: Work) -> ToBrowser {
         id: CallId { run: 1, number },
         tab: Some(TabId(1)),
         client: model::ClientId::parse("tests").unwrap(),
+        client_name: "claude".into(),
         work,
         deadline: Duration::from_secs(30),
     }))

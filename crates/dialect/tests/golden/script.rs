@@ -98,6 +98,7 @@ fn call(body: &Value) -> Call {
         id: body["id"].as_str().unwrap().parse().unwrap(),
         tab: body["tab"].as_u64().map(TabId),
         client: body["client"].as_str().unwrap_or("ai-1").parse().unwrap(),
+        client_name: "claude".to_owned(),
         work,
         deadline: Duration::from_secs(30),
     }

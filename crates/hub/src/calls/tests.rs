@@ -16,6 +16,7 @@ fn new_call(number: u64, tab: u64, effect: Effect) -> NewCall {
         id: id(number),
         tab: Some(TabId(tab)),
         client: model::ClientId::parse("tests").unwrap(),
+        client_name: "claude".into(),
         lane: Lane::Tab(TabId(tab)),
         work: Work::Tool { target: Target::App, name: "t".into(), args: Json::null() },
         effect,

@@ -70,7 +70,7 @@ impl Session {
                 tracing::debug!(session = %self.id, message, "peer says goodbye");
                 core.leaving = true;
             }
-            FromBrowser::Hello(_) => {
+            FromBrowser::Hello(_) | FromBrowser::Greeting(_) | FromBrowser::Proof { .. } => {
                 return Err(Closing::new(CloseReason::ProtocolError, "hello was already said"));
             }
         }

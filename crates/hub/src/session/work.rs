@@ -31,14 +31,31 @@ pub struct Caller {
     pub client: ClientId,
     /// Whom its credentials prove it to be.
     pub principal: String,
+    /// What people call the client; none means its id.
+    pub name: Option<String>,
     /// The trace that the call is part of (W3C `traceparent`); carried into the feed.
     pub trace: Option<String>,
 }
 
+/// Characters of a client's name that are shown.
+const NAME: usize = 40;
+
 impl Caller {
     /// Makes a caller that is part of no trace.
     pub fn new(client: ClientId, principal: impl Into<String>) -> Self {
-        Self { client, principal: principal.into(), trace: None }
+        Self { client, principal: principal.into(), name: None, trace: None }
+    }
+
+    /// Gives it the name that the client calls itself; an empty one is none.
+    pub fn named(mut self, name: &str) -> Self {
+        let name = name.trim();
+        self.name = (!name.is_empty()).then(|| model::json::cut(name, NAME));
+        self
+    }
+
+    /// Returns what people call it.
+    pub fn shown(&self) -> &str {
+        self.name.as_deref().unwrap_or(self.client.as_str())
     }
 
     /// Makes it part of a trace; whatever is not a `traceparent` is left out.
@@ -111,6 +128,7 @@ impl Session {
             id,
             tab: request.tab,
             client: request.caller.client.clone(),
+            client_name: request.caller.shown().to_owned(),
             lane,
             work: request.work,
             effect: request.effect,

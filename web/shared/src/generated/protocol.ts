@@ -69,14 +69,32 @@ export interface CallTool {
   args: unknown;
   /** Remaining time; a call without any left is refused. */
   deadlineMs: number;
+  /** On whose behalf. */
+  client?: CallingClient;
   /** In which tab; absent for apps. */
   tabId?: number;
+}
+
+/** On whose behalf something is done. */
+export interface CallingClient {
+  /** The same for all calls of one client. */
+  id: string;
+  /** What people call it. */
+  name: string;
 }
 
 /** Stop a call. */
 export interface Cancel {
   /** Which call. */
   callId: string;
+}
+
+/** The hub's proof, and what it wants proven: the answer to a `hello` with a `nonce`. */
+export interface Challenge {
+  /** Random, 32 bytes in base64url. */
+  nonce: string;
+  /** That the hub knows the key. */
+  proof: string;
 }
 
 /** Close a tab; ends with `toolResult`. */
@@ -130,12 +148,18 @@ export interface Hello {
   instanceId: string;
   /** What it is. */
   kind: Kind;
-  /** The log in which it numbers what it sends. */
-  epoch: string;
   /** What it can do beyond the minimum. */
   capabilities?: string[];
+  /** The commands that a browser can do; empty means that it does not say. */
+  commands?: string[];
+  /** The log in which it numbers what it sends; absent where there is a `nonce`. */
+  epoch?: string;
   /** What people call it. */
   name?: string;
+  /** Asks the hub to prove itself first; all else then comes with `prove`. */
+  nonce?: string;
+  /** The proof is made with a pairing code, which becomes a key. */
+  pairing?: boolean;
   /** How far it has seen the hub's log. */
   position?: Position;
   /** From the last `welcome`; valid once. */
@@ -185,6 +209,26 @@ export interface Position {
   epoch: string;
   /** How far; 0 is before the first message. */
   sequence: number;
+}
+
+/** The rest of the introduction, for a hub that has proven itself. */
+export interface Prove {
+  /** That the peer knows the key. */
+  proof: string;
+  /** The log in which it numbers what it sends. */
+  epoch: string;
+  /** What it can do beyond the minimum. */
+  capabilities?: string[];
+  /** The commands that a browser can do; empty means that it does not say. */
+  commands?: string[];
+  /** What people call it. */
+  name?: string;
+  /** How far it has seen the hub's log. */
+  position?: Position;
+  /** From the last `welcome`; valid once. */
+  resumeToken?: string;
+  /** Its version, for display. */
+  version?: string;
 }
 
 /**
@@ -411,6 +455,7 @@ export interface Welcome {
 /** What a browser or app sends. */
 export type FromBrowser =
   | ({ type: 'hello' } & Hello)
+  | ({ type: 'prove' } & Prove)
   | ({ type: 'toolResult' } & ToolResult)
   | ({ type: 'toolProgress' } & ToolProgress)
   | ({ type: 'callStatus' } & CallStatus)
@@ -433,6 +478,7 @@ export type FromBrowser =
 
 /** What the hub sends. */
 export type ToBrowser =
+  | ({ type: 'challenge' } & Challenge)
   | ({ type: 'welcome' } & Welcome)
   | ({ type: 'callTool' } & CallTool)
   | ({ type: 'cancel' } & Cancel)
@@ -454,6 +500,7 @@ export type ToBrowser =
 export const fromBrowserSchema = {
   messages: {
     hello: 'Hello',
+    prove: 'Prove',
     toolResult: 'ToolResult',
     toolProgress: 'ToolProgress',
     callStatus: 'CallStatus',
@@ -484,9 +531,12 @@ export const fromBrowserSchema = {
     Hello: {
       instanceId: 'string',
       kind: 'Kind',
-      epoch: 'string',
       capabilities: 'string[]?',
+      commands: 'string[]?',
+      epoch: 'string?',
       name: 'string?',
+      nonce: 'string?',
+      pairing: 'boolean?',
       position: 'Position?',
       resumeToken: 'string?',
       version: 'string?',
@@ -496,6 +546,16 @@ export const fromBrowserSchema = {
     Ping: {},
     Pong: {},
     Position: { epoch: 'string', sequence: 'unsigned' },
+    Prove: {
+      proof: 'string',
+      epoch: 'string',
+      capabilities: 'string[]?',
+      commands: 'string[]?',
+      name: 'string?',
+      position: 'Position?',
+      resumeToken: 'string?',
+      version: 'string?',
+    },
     RefusedResume: ['gap', 'expired', 'epoch_changed', 'future_sequence'],
     ReplayPage: {
       epoch: 'string',
@@ -543,6 +603,7 @@ export const fromBrowserSchema = {
 /** What `check.ts` must know of `toBrowser`. */
 export const toBrowserSchema = {
   messages: {
+    challenge: 'Challenge',
     welcome: 'Welcome',
     callTool: 'CallTool',
     cancel: 'Cancel',
@@ -570,9 +631,12 @@ export const toBrowserSchema = {
       toolName: 'string',
       args: 'any',
       deadlineMs: 'unsigned',
+      client: 'CallingClient?',
       tabId: 'unsigned?',
     },
+    CallingClient: { id: 'string', name: 'string' },
     Cancel: { callId: 'string' },
+    Challenge: { nonce: 'string', proof: 'string' },
     CloseTab: { callId: 'string', tabId: 'unsigned', deadlineMs: 'unsigned' },
     DiscoverTools: { callId: 'string', deadlineMs: 'unsigned', tabId: 'unsigned?' },
     Event: { sequence: 'unsigned', name: 'string', data: 'any?', level: 'Level?' },
