@@ -53,7 +53,7 @@ fn status(code: &Code) -> StatusCode {
         Code::NotFound | Code::UnknownSession | Code::UnknownTool | Code::UnknownTab => {
             StatusCode::NOT_FOUND
         }
-        Code::AmbiguousSession | Code::Cancelled => StatusCode::CONFLICT,
+        Code::AmbiguousSession | Code::TabOccupied | Code::Cancelled => StatusCode::CONFLICT,
         Code::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::Busy => StatusCode::TOO_MANY_REQUESTS,
         Code::Unsupported | Code::ToolFailed | Code::Foreign(_) => StatusCode::UNPROCESSABLE_ENTITY,

@@ -56,6 +56,12 @@ pub struct Config {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub abandoned_grace: Duration,
+    /// How long a tab stays a client's own without being used.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub tab_lease: Duration,
+    /// Refuses everything that acts; what only reads goes on.
+    pub read_only: bool,
 }
 
 /// Limits that are part of the protocol and not settings; repeated in `docs/protocol.md`.
@@ -96,6 +102,8 @@ impl Default for Config {
             outbox_messages: 1024,
             outbox_bytes: 1 << 20,
             abandoned_grace: Duration::from_secs(5),
+            tab_lease: Duration::from_secs(30 * 60),
+            read_only: false,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use model::{CloseReason, Closing, InstanceId, Reply};
+use model::{ClientId, CloseReason, Closing, InstanceId, Reply};
 use parking_lot::RwLock;
 use store::{AuditLine, Health, Store, StoreError};
 use tokio::{sync::watch, task::JoinSet, time::MissedTickBehavior};
@@ -196,6 +196,13 @@ impl Hub {
     ) -> Result<Reply, model::Fault> {
         self.services.pulse.settle().await;
         session.begin(request)?.wait().await
+    }
+
+    /// Lets go of everything that a client holds: it has left for good.
+    pub fn client_left(&self, client: &ClientId) {
+        for session in self.sessions() {
+            session.client_left(client);
+        }
     }
 
     /// Tells every browser that the hub goes away and may be back.

@@ -5,7 +5,7 @@
 //! - [`session`]: one browser's presence, with how it attaches, hears and works;
 //! - [`routing`]: which session a call goes to; [`query`]: asking for a state;
 //! - [`calls`]: one end each; [`state`]: the cache; [`replay`]: both ends of a numbered log;
-//! - [`catalog`]: tabs and tools; [`names`]: readable names; [`feed`]: what happened;
+//! - [`catalog`]: tabs and tools; [`tabs`]: whose tab is whose; [`names`]: readable names; [`feed`]: what happened;
 //! - [`outbox`]: the queue to a socket; `disk`: waiting until something is kept; `pulse`: whether we slept; [`once`]: calls with a key;
 //! - [`agenda`]: what is due; [`metrics`]: what is counted;
 //! - [`config`]: the settings.
@@ -31,6 +31,7 @@ pub mod routing;
 mod services;
 pub mod session;
 pub mod state;
+pub mod tabs;
 
 pub use store::{AuditLine, Health};
 

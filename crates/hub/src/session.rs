@@ -5,11 +5,12 @@
 //! messages are put into the outbox under that lock, so their order is the order of events.
 
 mod attach;
+mod holding;
 mod receive;
 mod work;
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -37,6 +38,7 @@ use crate::{
     replay::{Inbox, ReplayLog},
     services::Services,
     state::{Snapshot, StateCache},
+    tabs::{Holder, TabTable},
 };
 
 /// One session. Shared; what changes is inside.
@@ -90,6 +92,7 @@ struct Core {
     calls: CallTable,
     state: StateCache,
     catalog: Catalog,
+    tabs: TabTable,
     /// SHA-256 of the token that proves the next takeover.
     resume_digest: Option<String>,
     /// When it was attached or detached last.
@@ -150,6 +153,8 @@ pub struct SessionInfo {
     pub state_version: Option<u64>,
     /// Its tabs.
     pub tabs: Vec<Tab>,
+    /// Who has which tab; the others are free.
+    pub holders: BTreeMap<TabId, Holder>,
     /// The app's own tools.
     pub tools: Vec<ToolSpec>,
     /// The hub's log for it.
@@ -183,6 +188,7 @@ impl Session {
             calls_in_flight: core.calls.count(),
             state_version: core.state.version(),
             tabs: core.catalog.tabs().cloned().collect(),
+            holders: core.tabs.holders().map(|(tab, holder)| (tab, holder.clone())).collect(),
             tools: core.catalog.app_tools().to_vec(),
             sent: core.outgoing.current(),
             received: core.inbox.seen().cloned(),

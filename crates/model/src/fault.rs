@@ -79,6 +79,8 @@ codes! {
     Unsupported = "unsupported", Never;
     /// A tab must be named, or the named one does not exist.
     UnknownTab = "unknown_tab", Never;
+    /// The tab belongs to another client, or the user took it back.
+    TabOccupied = "tab_occupied", Later;
     /// The session exists, its browser is away.
     NotConnected = "not_connected", Later;
     /// The browser went away before the call was written to its socket.

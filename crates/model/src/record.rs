@@ -34,6 +34,22 @@ pub struct SessionRecord {
     /// The tools, by tab; the app's own stand without one.
     #[serde(default)]
     pub tools: Vec<ToolsRecord>,
+    /// Who has which of its tabs.
+    #[serde(default)]
+    pub holders: Vec<HolderRecord>,
+}
+
+/// Who has a tab; without a client it is the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HolderRecord {
+    /// The browser's number for the tab.
+    pub tab: u64,
+    /// The client, or the one that offers it.
+    pub client: Option<String>,
+    /// What people call the client.
+    pub name: Option<String>,
+    /// The id or name of whom it is offered to.
+    pub offered_to: Option<String>,
 }
 
 /// One tab.

@@ -10,6 +10,7 @@ use mcp::{
     Backend, Changes, Mcp,
     hub_backend::{HubBackend, announce::announce},
 };
+use model::ClientId;
 use tokio::{net::UnixStream, sync::mpsc};
 
 use crate::command::version::VERSION;
@@ -93,7 +94,7 @@ pub async fn accept_relays(
         };
         match accepted {
             Ok(stream) => {
-                edge.tasks.spawn(serve_relay(mcp.clone(), stream, desk.clone()));
+                edge.tasks.spawn(serve_relay(edge.clone(), mcp.clone(), stream, desk.clone()));
             }
             Err(error) => {
                 tracing::warn!(%error, "a relay could not join");
@@ -103,7 +104,7 @@ pub async fn accept_relays(
     }
 }
 
-async fn serve_relay(mcp: Mcp<HubBackend>, stream: UnixStream, desk: FrontDesk) {
+async fn serve_relay(edge: Arc<Edge>, mcp: Mcp<HubBackend>, stream: UnixStream, desk: FrontDesk) {
     let joined = match machine::private::welcome(stream, &desk.welcome).await {
         Ok(Arrival::Relay(joined)) => joined,
         Ok(Arrival::Visitor) => return,
@@ -115,14 +116,19 @@ async fn serve_relay(mcp: Mcp<HubBackend>, stream: UnixStream, desk: FrontDesk) 
         Err(error) => return tracing::warn!(%error, "a relay did not introduce itself"),
     };
     let _guest = desk.idle.as_ref().map(IdleExit::enter);
+    let client = joined.hello.client_id;
     let caller = mcp::Caller {
         principal: Principal::local().0,
-        client: Some(joined.hello.client_id),
+        client: Some(client.clone()),
         binding: joined.hello.binding,
     };
     let limits = mcp::stream::Limits::default();
     let served = mcp::stream::serve(&mcp, caller, joined.reading, joined.writing, limits).await;
     if let Err(error) = served {
         tracing::debug!(%error, "a relay's stream ended badly");
+    }
+    // It keeps its id over a hub's death only: whoever comes next is another.
+    if let Ok(client) = ClientId::parse(&client) {
+        edge.hub.client_left(&client);
     }
 }

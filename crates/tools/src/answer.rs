@@ -5,12 +5,13 @@
 //! answer's words are the page's, so it carries where it comes from.
 
 use hub::Session;
-use model::{Json, json::cut};
+use model::{Effect, Json, json::cut};
 use serde_json::{Map, Value, json};
 
 use crate::{
     action::Action,
     definition::{Image, Output, Source},
+    report,
 };
 
 /// Characters of text that one answer has at most.
@@ -57,7 +58,10 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
         Value::String(text) => text.clone(),
         Value::Null => format!("{} is done", action.name),
         Value::Object(fields) if fields.is_empty() && !lines.is_empty() => String::new(),
-        value => value.to_string(),
+        value => match action.effect {
+            Effect::Read => value.to_string(),
+            Effect::Act | Effect::Add => report::words(value).unwrap_or_else(|| value.to_string()),
+        },
     };
     let (text, left_out) = shorten(text, &advice(action));
     if left_out > 0 {

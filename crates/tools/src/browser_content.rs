@@ -14,15 +14,19 @@ pub const TOOL: CoreTool =
     CoreTool { name: "browser_content", define, aliases: &[], actions: ACTIONS, run };
 
 const ACTIONS: &[Action] = &[
-    read("screenshot", "browser_screenshot", "", "format quality fullPage selector ref")
-        .only(&[("format", "png jpeg webp")]),
+    read(
+        "screenshot",
+        "browser_screenshot",
+        "",
+        "format quality fullPage selector ref maxWidth maxBytes",
+    )
+    .only(&[("format", "png jpeg webp")]),
     read("pdf", "browser_pdf", "", "landscape printBackground scale"),
     read("get", "browser_get_content", "", "selector format maxLength")
         .only(&[("format", "text html markdown semantic ascii skeleton")]),
     read("query", "browser_query_selector", "selector|text", "all"),
     read("attribute", "browser_get_attribute", "selector attribute", ""),
     read("viewport_dom", "browser_get_viewport_dom", "", "maxElements includeHidden"),
-    read("snapshot", "browser_snapshot", "", "mode level"),
 ];
 
 fn define() -> Definition {
@@ -40,6 +44,8 @@ fn define() -> Definition {
             "format": {"enum": formats},
             "quality": {"type": "integer"},
             "fullPage": {"type": "boolean"},
+            "maxWidth": {"type": "integer"},
+            "maxBytes": {"type": "integer"},
             "landscape": {"type": "boolean"},
             "printBackground": {"type": "boolean"},
             "scale": {"type": "number"},
@@ -48,8 +54,6 @@ fn define() -> Definition {
             "attribute": {"type": "string"},
             "maxElements": {"type": "integer"},
             "includeHidden": {"type": "boolean"},
-            "mode": {"type": "string"},
-            "level": {"type": "string"},
         }),
     )
 }

@@ -33,12 +33,17 @@ const ACTIONS: &[Action] = &[
     act("reload", "browser_reload", "", "ignoreCache"),
     act("back", "browser_go_back", "", ""),
     act("forward", "browser_go_forward", "", ""),
-    read("wait", "browser_wait_for", "selector|text|expression|timeMs", "timeoutMs"),
+    read(
+        "wait",
+        "browser_wait_for",
+        "selector|text|url|expression|networkIdle|timeMs",
+        "state timeoutMs",
+    ),
 ];
 
 fn define() -> Definition {
-    let description = "Loads `url` (goto, the default), or waits for selector, text, expression \
-        (true) or timeMs.";
+    let description = "Loads `url` (goto, the default; opens a tab if you have none). wait: for a \
+        selector or text (`state`), a part of the url, expression (true), networkIdle or timeMs.";
     action::define(
         &TOOL,
         "Navigate",
@@ -50,6 +55,8 @@ fn define() -> Definition {
             "selector": {"type": "string"},
             "text": {"type": "string"},
             "expression": {"type": "string"},
+            "networkIdle": {"type": "boolean"},
+            "state": {"enum": ["visible", "hidden", "attached"]},
             "timeMs": {"type": "integer"},
             "timeoutMs": {"type": "integer"},
         }),
@@ -65,7 +72,7 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         toolbox.check_address(order.args.get("url"))?;
         let session = order.find_session()?;
         match session.can(GOTO) {
-            true => order.run_in(&session).await,
+            true => go(order, &session).await,
             false => open(order, &session).await,
         }
     })
@@ -73,6 +80,24 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
 
 fn opens_only(session: &Session) -> bool {
     session.can(browser_tab::NEW) && !session.can(GOTO)
+}
+
+/// Goes to an address in the client's tab; a client that has none there gets one.
+async fn go(order: Order<'_>, session: &Arc<Session>) -> Result<Output, Fault> {
+    let client = &order.client.caller.client;
+    let has_tab = order.tab.is_some() || session.last_tab(client).flatten().is_some();
+    if has_tab || !session.keeps_tabs_apart() {
+        return order.run_in(session).await;
+    }
+    let opened = order.send(session, None, browser_tab::NEW, &Map::new()).await?;
+    let Some(tab) = browser_tab::remember(&order, session, &opened) else {
+        return Err(Fault::new(
+            Code::MalformedReply,
+            "the browser did not say which tab it opened",
+        ));
+    };
+    let output = order.run_in_tab(session, Some(tab)).await?;
+    Ok(Output { text: format!("opened tab {tab}: {}", output.text), ..output })
 }
 
 /// Goes to an address by opening a tab, where no tab is known that should go there instead.

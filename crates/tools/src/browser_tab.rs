@@ -4,8 +4,8 @@
 
 use std::sync::Arc;
 
-use hub::Session;
-use model::{Fault, Json, Tab, TabId};
+use hub::{Session, tabs::Holder};
+use model::{ClientId, Fault, Json, Tab, TabId};
 use serde_json::{Value, json};
 
 use crate::{
@@ -28,6 +28,9 @@ pub const TOOL: CoreTool = CoreTool {
 /// The command that opens a tab.
 pub(crate) const NEW: &str = "browser_tab_new";
 const LIST: &str = "browser_tab_list";
+/// What the hub does by itself.
+const RELEASE: &str = "browser_tab_release";
+const HAND_OVER: &str = "browser_tab_hand_over";
 
 const ACTIONS: &[Action] = &[
     read("list", LIST, "", "").tab(TabUse::Never).or_if(commands::tells_tabs),
@@ -35,14 +38,21 @@ const ACTIONS: &[Action] = &[
     act("close", "browser_tab_close", "", "").tab(TabUse::Wanted),
     act("close_others", "browser_tab_close_others", "", ""),
     act("activate", "browser_tab_activate", "", "").tab(TabUse::Wanted),
+    read("release", RELEASE, "", "").tab(TabUse::Wanted).or_if(Session::keeps_tabs_apart),
+    read("hand_over", HAND_OVER, "to", "").tab(TabUse::Wanted).or_if(Session::keeps_tabs_apart),
 ];
 
 fn define() -> Definition {
     action::define(
         &TOOL,
         "Tabs",
-        "Tabs. new: opens `url`, in front if `active`.",
-        json!({"url": {"type": "string"}, "active": {"type": "boolean"}}),
+        "Tabs. A tab you open or act in is yours until you release it or hand it over to another \
+            client (`to`: its name). new: opens `url`, in front if `active`.",
+        json!({
+            "url": {"type": "string"},
+            "active": {"type": "boolean"},
+            "to": {"type": "string"},
+        }),
     )
 }
 
@@ -52,6 +62,7 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         match order.action.command {
             LIST => list(order).await,
             NEW => open(order).await,
+            RELEASE | HAND_OVER => pass_on(&order),
             _ => order.run().await,
         }
     })
@@ -65,13 +76,38 @@ async fn open(order: Order<'_>) -> Result<Output, Fault> {
     Ok(answer::show(&session, order.action, &result))
 }
 
-/// Makes a tab that was just opened the client's last one, where the hub knows it.
+/// Makes a tab that was just opened the client's own and its last one, where the hub keeps that.
 pub(crate) fn remember(order: &Order<'_>, session: &Session, result: &Json) -> Option<TabId> {
     let result = result.to_value().ok()?;
     let tab = TabId(number(&result)?);
-    // A browser that does not tell its tabs keeps one for the client by itself.
-    let _ = session.choose_tab(&order.client.caller.client, Some(tab));
+    match session.keeps_tabs_apart() {
+        true => session.tab_opened(&order.client.caller, tab),
+        // A browser that does not tell its tabs keeps one for the client by itself.
+        false => drop(session.choose_tab(&order.client.caller.client, Some(tab))),
+    }
     Some(tab)
+}
+
+/// Lets go of the client's tab, or offers it to another; the browser is only told.
+fn pass_on(order: &Order<'_>) -> Result<Output, Fault> {
+    let session = order.find_session()?;
+    let caller = &order.client.caller;
+    let Some(tab) = order.choose_tab(&session)? else {
+        return Err(action::invalid("a tab must be named as `tab`".to_owned()));
+    };
+    let to = order.args.get("to").and_then(Value::as_str);
+    let text = match to {
+        Some(to) => {
+            session.hand_over_tab(&caller.client, tab, to)?;
+            format!("tab {tab} is kept for {to:?}; it has it as soon as it uses it")
+        }
+        None => {
+            session.release_tab(&caller.client, tab)?;
+            format!("tab {tab} is free")
+        }
+    };
+    let structured = json!({"tab": tab.0, "to": to});
+    Ok(Output { text, structured, images: Vec::new(), source: None })
 }
 
 /// The tabs of one browser, or why they are not known.
@@ -102,11 +138,11 @@ async fn list(order: Order<'_>) -> Result<Output, Fault> {
     match told.as_slice() {
         // With one browser alone, its error is the answer.
         [(_, Err(fault))] => Err(fault.clone()),
-        _ => Ok(show(order.action, told)),
+        _ => Ok(show(order.action, &order.client.caller.client, told)),
     }
 }
 
-fn show(action: &Action, mut told: Vec<Told>) -> Output {
+fn show(action: &Action, client: &ClientId, mut told: Vec<Told>) -> Output {
     told.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
     let (mut lines, mut listed, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for (session, tabs) in &told {
@@ -115,12 +151,12 @@ fn show(action: &Action, mut told: Vec<Told>) -> Output {
             Ok(tabs) if tabs.is_empty() => lines.push(format!("{name}: no tabs")),
             Ok(tabs) => {
                 lines.push(format!("{name}:"));
-                lines.extend(tabs.iter().map(line));
+                lines.extend(tabs.iter().map(|tab| line(tab, whose(session, tab, client))));
             }
             Err(fault) => lines.push(format!("{name}: {fault}")),
         }
         match tabs {
-            Ok(tabs) => listed.extend(tabs.iter().map(|tab| entry(name, tab))),
+            Ok(tabs) => listed.extend(tabs.iter().map(|tab| entry(session, tab, client))),
             Err(fault) => failed.push(json!({"session": name, "error": fault.to_string()})),
         }
     }
@@ -135,14 +171,31 @@ fn show(action: &Action, mut told: Vec<Told>) -> Output {
     answer::limited(action, lines.join("\n"), structured, source)
 }
 
-fn line(tab: &Tab) -> String {
+fn line(tab: &Tab, whose: Option<String>) -> String {
     let active = if tab.active { " (active)" } else { "" };
-    format!("- {} {:?} {}{active}", tab.id, tab.title, tab.url)
+    let whose = whose.map(|whose| format!(" [{whose}]")).unwrap_or_default();
+    format!("- {} {:?} {}{active}{whose}", tab.id, tab.title, tab.url)
 }
 
-fn entry(session: &str, tab: &Tab) -> Value {
+/// Says whose a tab is, where it is anybody's.
+fn whose(session: &Session, tab: &Tab, client: &ClientId) -> Option<String> {
+    Some(match session.holder(tab.id)? {
+        Holder::Client { id, .. } if id == *client => "yours".to_owned(),
+        Holder::Client { name, .. } => format!("of {name}"),
+        Holder::Offered { to, .. } => format!("kept for {to}"),
+        Holder::User => "taken back by the user".to_owned(),
+    })
+}
+
+fn entry(session: &Session, tab: &Tab, client: &ClientId) -> Value {
     let Tab { id, title, url, active } = tab;
-    json!({"session": session, "tab": id.0, "title": title, "url": url, "active": active})
+    let name = &*session.name;
+    let mut entry =
+        json!({"session": name, "tab": id.0, "title": title, "url": url, "active": active});
+    if let Some(whose) = whose(session, tab, client) {
+        entry["owner"] = json!(whose);
+    }
+    entry
 }
 
 /// Reads the tabs out of a browser's answer, whatever it calls their numbers.

@@ -16,6 +16,7 @@ use crate::{
     action::{Action, TabUse, invalid},
     answer,
     definition::{Client, CoreTool, Output},
+    report,
 };
 
 /// What a call may take beyond the time that the browser was told to wait.
@@ -77,7 +78,17 @@ impl<'a> Order<'a> {
     /// Does it in a session, in the tab that it is for.
     pub async fn run_in(&self, session: &Arc<Session>) -> Result<Output, Fault> {
         let tab = self.choose_tab(session)?;
+        self.run_in_tab(session, tab).await
+    }
+
+    /// Does it in a tab of a session.
+    pub async fn run_in_tab(
+        &self,
+        session: &Arc<Session>,
+        tab: Option<TabId>,
+    ) -> Result<Output, Fault> {
         let result = self.send(session, tab, self.action.command, &self.args).await?;
+        report::note_new_tab(session, &self.client.caller, &result);
         Ok(answer::show(session, self.action, &result))
     }
 
@@ -118,6 +129,7 @@ impl<'a> Order<'a> {
                 session.remember_tab(client, tab);
                 Ok(Some(tab))
             }
+            None if session.keeps_tabs_apart() => Err(fault),
             None if self.action.tab == TabUse::Wanted && discovers(session) => Err(fault),
             None if tells_tabs(session) => Ok(None),
             None => match session.last_tab(client) {

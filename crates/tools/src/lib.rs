@@ -32,6 +32,7 @@ pub mod browser_instance;
 pub mod browser_interact;
 pub mod browser_navigate;
 pub mod browser_network;
+pub mod browser_snapshot;
 pub mod browser_tab;
 pub mod commands;
 pub mod definition;
@@ -40,7 +41,9 @@ pub mod keyed;
 pub mod manifest;
 pub mod originals;
 pub mod page_tools;
+pub mod report;
 pub mod sleep;
+pub mod snapshot;
 pub mod toolbox;
 pub mod wait_for;
 
@@ -58,6 +61,7 @@ pub const TOOLS: &[CoreTool] = &[
     browser_interact::TOOL,
     browser_navigate::TOOL,
     browser_network::TOOL,
+    browser_snapshot::TOOL,
     browser_tab::TOOL,
     page_tools::TOOL,
     sleep::TOOL,

@@ -31,6 +31,7 @@ use crate::{
     replay::{Inbox, ReplayLog},
     services::Services,
     state::StateCache,
+    tabs::TabTable,
 };
 
 /// A peer that wants a session.
@@ -99,6 +100,7 @@ impl Session {
             unproven: introduction.unproven,
             tabs: Vec::new(),
             tools: Vec::new(),
+            holders: Vec::new(),
         };
         Self::restore(services, record)
     }
@@ -113,6 +115,7 @@ impl Session {
         let outgoing = ReplayLog::guarded(services.store.open_log(&id, LogKind::ToBrowser)?);
         let feed = ReplayLog::new(services.store.open_log(&id, LogKind::Feed)?);
         let catalog = Catalog::restore(record.tabs, record.tools);
+        let tabs = TabTable::restore(record.holders);
         let received = services.store.received(&id)?;
         let state = services.store.state(&id)?;
         // A session that was made just now has never given a token.
@@ -151,6 +154,7 @@ impl Session {
                 calls: CallTable::default(),
                 state,
                 catalog,
+                tabs,
                 resume_digest: record.resume_digest,
                 changed_at: Instant::now(),
                 forget_due: false,
@@ -488,6 +492,7 @@ impl Session {
         let record = SessionRecord {
             tabs,
             tools,
+            holders: core.tabs.record(),
             id: self.id.to_string(),
             instance: self.instance.to_string(),
             name: self.name.to_string(),

@@ -172,7 +172,8 @@ impl Session {
             }
         }
         core.catalog.apply(&change)?;
-        if !matches!(change, Change::State(_) | Change::Event { .. }) {
+        let held = core.note_holders(&change);
+        if held || !matches!(change, Change::State(_) | Change::Event { .. }) {
             // Before its number counts as received: a peer does not tell twice what was acked.
             self.save(core);
         }

@@ -109,6 +109,10 @@ impl Session {
         };
         let limit = limit.min(config.call_timeout_max);
         let label = label(&request.work);
+        if config.read_only && request.effect != Effect::Read {
+            return Err(Fault::new(Code::Refused, format!("the hub is read-only: {label} acts"))
+                .hint("an operator can start the hub without --read-only"));
+        }
         let in_flight = self.services.admit()?;
         let started = Instant::now();
         let id = self.services.next_call();
@@ -122,6 +126,9 @@ impl Session {
                 format!("{} calls are under way in {}", config.calls_per_session, self.name),
             )
             .hint("wait for some of them to end and try again"));
+        }
+        if let Some(tab) = request.tab {
+            self.admit_to_tab(&mut core, &request.caller, tab, request.effect)?;
         }
         let lane = core.lane(request.tab, &request.caller.client);
         let (outcome, ready) = core.calls.enter(NewCall {
@@ -153,7 +160,12 @@ impl Session {
 
     /// Chooses the tab for a client's call, and remembers it as the one used last.
     pub fn choose_tab(&self, client: &ClientId, named: Option<TabId>) -> Result<TabId, Fault> {
-        self.core.lock().catalog.choose_tab(client, named)
+        let mut core = self.core.lock();
+        // One that another has is refused later, and must not become this client's own.
+        match named.filter(|tab| core.is_anothers(client, *tab)) {
+            Some(tab) => Ok(tab),
+            None => core.catalog.choose_tab(client, named),
+        }
     }
 
     /// Returns the tab that a client used last, known now or not; `Some(None)` means that it was

@@ -189,6 +189,7 @@ pub fn record(session: &str) -> SessionRecord {
         unproven: false,
         tabs: Vec::new(),
         tools: Vec::new(),
+        holders: Vec::new(),
     }
 }
 

@@ -75,7 +75,11 @@ async fn arguments_are_those_of_the_action_and_complete() {
             json!({"url": "https://a.example/", "selector": "a"}),
             &["goto does not take `selector`", "`url`, `waitUntil`, `timeoutMs`", "for wait"],
         ),
-        ("browser_navigate", json!({"action": "wait"}), &["`selector`, `text`, `expression` or"]),
+        (
+            "browser_navigate",
+            json!({"action": "wait"}),
+            &["`selector`, `text`, `url`, `expression`, `networkIdle` or"],
+        ),
         (
             "browser_interact",
             json!({"action": "click", "x": 1}),

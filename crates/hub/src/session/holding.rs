@@ -1,0 +1,165 @@
+//! Whose tabs are whose, in a session whose browser shows it.
+//!
+//! Browsers of other projects keep their own order, or none; there every client may use every tab.
+
+use std::sync::Arc;
+
+use model::{Change, ClientId, Code, Effect, Fault, Json, Level, TabId};
+use serde_json::json;
+
+use super::{Caller, Core, Session};
+use crate::tabs::{Admission, Holder, SHOWS_OWNERS};
+
+/// Events of the browser about whose tab is whose.
+const TAKEN: &str = "tabTaken";
+const GIVEN: &str = "tabGiven";
+const STARTED: &str = "browserStarted";
+/// The event that tells the browser whose a tab is.
+const OWNER: &str = "tabOwner";
+
+impl Session {
+    /// Returns whether its browser shows whose tabs are whose, so that the hub keeps them apart.
+    pub fn keeps_tabs_apart(&self) -> bool {
+        self.core.lock().keeps_tabs_apart()
+    }
+
+    /// Returns who has a tab.
+    pub fn holder(&self, tab: TabId) -> Option<Holder> {
+        self.core.lock().tabs.holder(tab).cloned()
+    }
+
+    /// Makes a tab that was just opened for a client its own, and the one it used last.
+    pub fn tab_opened(&self, caller: &Caller, tab: TabId) {
+        let mut core = self.core.lock();
+        core.catalog.remember(&caller.client, tab);
+        if core.keeps_tabs_apart() {
+            core.tabs.open(&caller.client, caller.shown(), tab);
+            self.save(&core);
+        }
+    }
+
+    /// Makes a tab that a client's own has opened the client's too.
+    pub fn tab_spawned(&self, caller: &Caller, tab: TabId) {
+        let mut core = self.core.lock();
+        if core.keeps_tabs_apart() && core.tabs.holder(tab).is_none() {
+            core.tabs.open(&caller.client, caller.shown(), tab);
+            self.save(&core);
+        }
+    }
+
+    /// Lets go of a client's tab.
+    pub fn release_tab(self: &Arc<Self>, client: &ClientId, tab: TabId) -> Result<(), Fault> {
+        let mut core = self.core.lock();
+        self.check_kept_apart(&core)?;
+        core.tabs.release(client, tab)?;
+        self.save(&core);
+        drop(core);
+        self.tell_owner(tab, None);
+        Ok(())
+    }
+
+    /// Offers a client's tab to the one with this id or name.
+    pub fn hand_over_tab(
+        self: &Arc<Self>,
+        client: &ClientId,
+        tab: TabId,
+        to: &str,
+    ) -> Result<(), Fault> {
+        let mut core = self.core.lock();
+        self.check_kept_apart(&core)?;
+        core.tabs.offer(client, tab, to.to_owned())?;
+        self.save(&core);
+        drop(core);
+        self.tell_owner(tab, None);
+        Ok(())
+    }
+
+    /// Lets go of all tabs of a client that has left.
+    pub(crate) fn client_left(self: &Arc<Self>, client: &ClientId) {
+        let mut core = self.core.lock();
+        let tabs = core.tabs.client_left(client);
+        if tabs.is_empty() {
+            return;
+        }
+        self.save(&core);
+        drop(core);
+        for tab in tabs {
+            self.tell_owner(tab, None);
+        }
+    }
+
+    /// Lets a client use a tab, or says who has it.
+    pub(super) fn admit_to_tab(
+        &self,
+        core: &mut Core,
+        caller: &Caller,
+        tab: TabId,
+        effect: Effect,
+    ) -> Result<(), Fault> {
+        if !core.keeps_tabs_apart() {
+            return Ok(());
+        }
+        let lease = self.services.config.load().tab_lease;
+        let admission = core.tabs.admit(&caller.client, caller.shown(), tab, effect, lease)?;
+        if admission == Admission::Claimed {
+            self.save(core);
+        }
+        Ok(())
+    }
+
+    fn check_kept_apart(&self, core: &Core) -> Result<(), Fault> {
+        match core.keeps_tabs_apart() {
+            true => Ok(()),
+            false => Err(Fault::new(
+                Code::Unsupported,
+                format!("the tabs of {} belong to nobody in particular", self.name),
+            )),
+        }
+    }
+
+    fn tell_owner(self: &Arc<Self>, tab: TabId, holder: Option<&Holder>) {
+        let client = match holder {
+            Some(Holder::Client { id, name }) => json!({"id": id.as_str(), "name": name}),
+            _ => json!(null),
+        };
+        let data = json!({"tabId": tab.0, "client": client});
+        self.notify(OWNER, Level::Info, Json::of(&data));
+    }
+}
+
+impl Core {
+    fn keeps_tabs_apart(&self) -> bool {
+        self.capabilities.iter().any(|name| name == SHOWS_OWNERS)
+    }
+
+    /// Returns whether a tab is known to be somebody else's.
+    pub(super) fn is_anothers(&self, client: &ClientId, tab: TabId) -> bool {
+        self.keeps_tabs_apart()
+            && match self.tabs.holder(tab) {
+                Some(Holder::Client { id, .. }) => id != client,
+                Some(Holder::User) => true,
+                Some(Holder::Offered { .. }) | None => false,
+            }
+    }
+
+    /// Takes in what a change says about holders; returns whether any is another.
+    pub(super) fn note_holders(&mut self, change: &Change) -> bool {
+        if !self.keeps_tabs_apart() {
+            return false;
+        }
+        match change {
+            Change::TabClosed(tab) => self.tabs.forget(*tab),
+            Change::Event { name, .. } if name == STARTED => self.tabs.clear(),
+            Change::Event { name, data, .. } if name == TAKEN || name == GIVEN => {
+                let data = data.to_value().unwrap_or_default();
+                let Some(tab) = data["tabId"].as_u64().map(TabId) else { return false };
+                match name == TAKEN {
+                    true => self.tabs.take(tab),
+                    false => self.tabs.forget(tab),
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,129 @@
+//! What an action did, in a line that a model reads: from the report of our extension.
+
+use hub::{Caller, Session};
+use model::{Json, TabId};
+use serde_json::Value;
+
+/// Makes a tab that an action has opened the client's own.
+pub(crate) fn note_new_tab(session: &Session, caller: &Caller, result: &Json) {
+    // Looked for in the text first: most results are large and have none.
+    if !session.keeps_tabs_apart() || !result.as_str().contains("\"newTab\"") {
+        return;
+    }
+    let result = result.to_value().unwrap_or_default();
+    if let Some(tab) = result["newTab"]["tab"].as_u64() {
+        session.tab_spawned(caller, TabId(tab));
+    }
+}
+
+/// Says a report in words; `None` means that it is none.
+pub(crate) fn words(report: &Value) -> Option<String> {
+    let url = report.get("url")?.as_str()?;
+    let mut parts = Vec::new();
+    if let Some(element) = report.get("element").filter(|element| element.is_object()) {
+        let text = |name: &str| element[name].as_str().unwrap_or_default().to_owned();
+        parts.push(format!("on {} {:?} [ref={}]", text("role"), text("name"), text("ref")));
+    }
+    if let Some(dialog) = report.get("dialog").filter(|dialog| dialog.is_object()) {
+        let kind = dialog["type"].as_str().unwrap_or("dialog");
+        let message = dialog["message"].as_str().unwrap_or_default();
+        parts.push(format!(
+            "a dialog is open: {kind} {message:?}; answer it with browser_debug dialog"
+        ));
+    }
+    if let Some(tab) = report["newTab"]["tab"].as_u64() {
+        let to = report["newTab"]["url"].as_str().unwrap_or_default();
+        parts.push(format!("a new tab {tab} was opened: {to}"));
+    }
+    if let Some(file) = report["download"]["filename"].as_str() {
+        parts.push(format!("a download has started: {file}"));
+    }
+    if report["navigated"] == true {
+        let title = report["title"].as_str().unwrap_or_default();
+        parts.push(format!("the page is now {title:?}"));
+    }
+    if let Some(changes) = report["changes"].as_object() {
+        let counts: Vec<_> = changes
+            .iter()
+            .filter(|(_, count)| count.as_u64().is_some_and(|count| count > 0))
+            .map(|(what, count)| format!("{count} {what}"))
+            .collect();
+        parts.push(match counts.is_empty() {
+            true => "nothing changed in the page".to_owned(),
+            false => format!("changed in the page: {}", counts.join(", ")),
+        });
+    }
+    for (name, value) in report.as_object()? {
+        let rest = !KNOWN.contains(&name.as_str());
+        if rest {
+            parts.push(format!("{name}: {value}"));
+        }
+    }
+    if report["busy"] == true {
+        parts.push("the page is still busy".to_owned());
+    }
+    parts.push(format!("at {url}"));
+    Some(parts.join("; "))
+}
+
+/// What has words of its own, or is for programs only.
+const KNOWN: [&str; 11] = [
+    "url",
+    "title",
+    "navigated",
+    "sameDocument",
+    "dialog",
+    "newTab",
+    "download",
+    "changes",
+    "requests",
+    "busy",
+    "element",
+];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[track_caller]
+    fn check(report: Value, expected: Option<&str>) {
+        assert_eq!(words(&report).as_deref(), expected, "{report}");
+    }
+
+    #[test]
+    fn a_report_says_what_happened_and_where() {
+        let url = "http://a.example/";
+        check(
+            json!({"url": url, "element": {"ref": "e3", "role": "button", "name": "Buy"},
+                "changes": {"added": 2, "removed": 0, "attributes": 1, "text": 0}}),
+            Some(
+                "on button \"Buy\" [ref=e3]; changed in the page: 2 added, 1 attributes; at http://a.example/",
+            ),
+        );
+        check(
+            json!({"url": url, "dialog": {"type": "confirm", "message": "Sure?"}}),
+            Some(
+                "a dialog is open: confirm \"Sure?\"; answer it with browser_debug dialog; at http://a.example/",
+            ),
+        );
+        check(
+            json!({"url": url, "navigated": true, "title": "Shop", "status": 404}),
+            Some("the page is now \"Shop\"; status: 404; at http://a.example/"),
+        );
+        check(
+            json!({"url": url, "newTab": {"tab": 9, "url": "http://b.example/"}, "busy": true}),
+            Some(
+                "a new tab 9 was opened: http://b.example/; the page is still busy; at http://a.example/",
+            ),
+        );
+    }
+
+    #[test]
+    fn what_is_no_report_has_no_words() {
+        check(json!({"tabs": []}), None);
+        check(json!("text"), None);
+        check(json!(null), None);
+    }
+}

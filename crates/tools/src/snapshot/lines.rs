@@ -1,0 +1,96 @@
+//! What a line of a snapshot says, in the shape that models know:
+//! `- textbox "Email" [ref=e7]: a@b.c`.
+//!
+//! Text that only repeats what a name above it says is left out.
+
+use super::{Node, Page};
+
+/// Roles whose names are made of what is in them.
+const NAMED_BY_CONTENT: [&str; 22] = [
+    "button",
+    "cell",
+    "checkbox",
+    "columnheader",
+    "gridcell",
+    "heading",
+    "link",
+    "menuitem",
+    "menuitemcheckbox",
+    "menuitemradio",
+    "option",
+    "radio",
+    "row",
+    "rowheader",
+    "summary",
+    "switch",
+    "tab",
+    "term",
+    "tooltip",
+    "treeitem",
+    "caption",
+    "label",
+];
+
+/// Returns the lines from a node on, each with its node's place.
+pub fn of(page: &Page, start: usize) -> impl Iterator<Item = (usize, String)> + '_ {
+    let mut above: Vec<&Node> = Vec::new();
+    for node in &page.nodes[..start.min(page.nodes.len())] {
+        rise(&mut above, node);
+        above.push(node);
+    }
+    page.nodes.iter().enumerate().skip(start).filter_map(move |(index, node)| {
+        rise(&mut above, node);
+        let shown = !is_repetition(node, &above);
+        let line = shown.then(|| (index, line(node)));
+        above.push(node);
+        line
+    })
+}
+
+/// Writes one line.
+pub fn line(node: &Node) -> String {
+    let mut line = "  ".repeat(node.depth as usize);
+    line.push_str("- ");
+    if node.role == "text" {
+        line.push_str("text: ");
+        line.push_str(&one_line(&node.name));
+        return line;
+    }
+    line.push_str(&node.role);
+    if !node.name.is_empty() {
+        line.push_str(&format!(" {:?}", one_line(&node.name)));
+    }
+    for flag in &node.flags {
+        line.push_str(&format!(" [{flag}]"));
+    }
+    if let Some(reference) = node.reference() {
+        line.push_str(&format!(" [ref={reference}]"));
+    }
+    if let Some(value) = &node.value {
+        // Exact, a trailing space included, and on one line.
+        line.push_str(&format!(": {}", value.replace('\\', "\\\\").replace('\n', "\\n")));
+    }
+    line
+}
+
+/// Leaves in `above` only what a node is in.
+fn rise(above: &mut Vec<&Node>, node: &Node) {
+    while above.last().is_some_and(|last| last.depth >= node.depth) {
+        above.pop();
+    }
+}
+
+fn is_repetition(node: &Node, above: &[&Node]) -> bool {
+    if node.role != "text" {
+        return false;
+    }
+    let text = one_line(&node.name);
+    let says_it = |other: &&&Node| {
+        NAMED_BY_CONTENT.contains(&other.role.as_str()) && other.name.contains(text.as_str())
+    };
+    text.is_empty() || above.iter().rev().take(4).find(says_it).is_some()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
