@@ -194,9 +194,9 @@ async fn call(
         &args.to_value().unwrap_or_default(),
     );
     let principal = caller.principal.clone();
-    let work = async {
-        let (session, result) = edge
-            .hub
+    let hub = edge.hub.clone();
+    let work = async move {
+        let (session, result) = hub
             .call_tool(ToolCall {
                 caller,
                 route: Route { session: body.session, binding },
@@ -217,7 +217,7 @@ async fn call(
         let (session, result) = work.await?;
         return Ok(reply::json(StatusCode::OK, &view::result(&session.name, &result)));
     };
-    let work = async {
+    let work = async move {
         let (session, result) = work.await?;
         let result = result.to_value().unwrap_or_default();
         Ok(json!({"session": &*session.name, "result": result}))

@@ -19,6 +19,8 @@ pub enum Due {
     Ack(Weak<Session>),
     /// Write the newest state down.
     KeepState(Weak<Session>),
+    /// Ask for what the store would not take.
+    AskAgain(Weak<Session>),
     /// Free the tab that an abandoned call reserves.
     Release(Weak<Session>, CallId),
     /// Ask for the whole state, because what is known does not add up.

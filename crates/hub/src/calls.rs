@@ -91,6 +91,8 @@ pub struct Resumed {
     pub send: Vec<Ready>,
     /// Calls to ask after.
     pub ask: Vec<CallId>,
+    /// Calls that were given up and may still run.
+    pub cancel: Vec<CallId>,
 }
 
 /// What follows from what the browser knows of a call.
@@ -130,6 +132,8 @@ struct Pending {
     sent: bool,
     /// Sent to a socket that died; the browser has been asked, or will be, what became of it.
     lost: bool,
+    /// Another life of the browser has been there since: that it knows nothing proves nothing.
+    orphan: bool,
     reply: oneshot::Sender<Result<Reply, Fault>>,
 }
 
@@ -146,6 +150,11 @@ impl CallTable {
         self.pending.len()
     }
 
+    /// Returns whether no call is under way and no tab is reserved for one that was given up.
+    pub fn is_idle(&self) -> bool {
+        self.pending.is_empty() && self.lanes.is_empty()
+    }
+
     /// Enters a call. Returns where its end arrives, and the call if it need not wait.
     ///
     /// Enter before sending: a fast browser answers before `send` returns.
@@ -155,7 +164,7 @@ impl CallTable {
     ) -> (oneshot::Receiver<Result<Reply, Fault>>, Option<Ready>) {
         let (reply, outcome) = oneshot::channel();
         let (id, lane, effect) = (new.id, new.lane.clone(), new.effect);
-        self.pending.insert(id, Pending { new, sent: false, lost: false, reply });
+        self.pending.insert(id, Pending { new, sent: false, lost: false, orphan: false, reply });
         if effect != Effect::Act {
             return (outcome, self.make_ready(id));
         }
@@ -229,8 +238,9 @@ impl CallTable {
     }
 
     /// Goes on with a browser that is back: what to send again or for the first time, and what to
-    /// ask after, in the order in which it was begun.
-    pub fn resume(&mut self) -> Resumed {
+    /// ask after, in the order in which it was begun. `same_life` says that it has forgotten
+    /// nothing since the connection before.
+    pub fn resume(&mut self, same_life: bool) -> Resumed {
         let mut ids: Vec<_> = self
             .pending
             .iter()
@@ -238,10 +248,11 @@ impl CallTable {
             .map(|(id, _)| *id)
             .collect();
         ids.sort_unstable();
-        let mut resumed = Resumed::default();
+        let mut resumed = Resumed { cancel: self.given_up(), ..Resumed::default() };
         for id in ids {
             let Some(pending) = self.pending.get_mut(&id) else { continue };
             if pending.lost && pending.new.effect != Effect::Read {
+                pending.orphan |= !same_life;
                 resumed.ask.push(id);
             } else {
                 pending.lost = false;
@@ -253,7 +264,7 @@ impl CallTable {
 
     /// Takes in what the browser knows of a call that was asked after. A call that it has never
     /// seen, and would remember, may be sent once more under the same id.
-    pub fn told(&mut self, id: CallId, status: ExecutorStatus, remembers: bool) -> Told {
+    pub fn told(&mut self, id: CallId, status: ExecutorStatus) -> Told {
         let Some(pending) = self.pending.get_mut(&id).filter(|pending| pending.lost) else {
             return Told::Stray(self.judge(id));
         };
@@ -261,7 +272,7 @@ impl CallTable {
         match status {
             ExecutorStatus::Running => Told::Wait,
             ExecutorStatus::Ended(outcome) => Told::End(outcome.map(Reply::Result)),
-            ExecutorStatus::Unknown if remembers => match self.make_ready(id) {
+            ExecutorStatus::Unknown if !pending.orphan => match self.make_ready(id) {
                 Some(ready) => Told::Send(Box::new(ready)),
                 None => Told::Wait,
             },
@@ -289,6 +300,12 @@ impl CallTable {
     fn is_next(&self, id: CallId, pending: &Pending) -> bool {
         let first = || self.lanes.get(&pending.new.lane).and_then(|waiting| waiting.running);
         !pending.sent && (pending.new.effect != Effect::Act || first() == Some(id))
+    }
+
+    /// Returns the calls that were given up and still reserve a tab.
+    fn given_up(&self) -> Vec<CallId> {
+        let running = self.lanes.values().filter_map(|waiting| waiting.running);
+        running.filter(|id| !self.pending.contains_key(id)).collect()
     }
 
     fn lane_of(&self, id: CallId) -> Option<Lane> {

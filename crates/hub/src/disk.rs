@@ -56,6 +56,12 @@ impl Disk {
         self.waiting.lock().entry(write).or_default().push(session);
     }
 
+    /// Returns how many calls are owed.
+    #[cfg(test)]
+    pub fn waiting(&self) -> usize {
+        self.waiting.lock().values().map(Vec::len).sum()
+    }
+
     /// Takes out who waited for what is on disk now.
     pub fn ready(&self) -> Vec<Arc<Session>> {
         let synced = self.synced();

@@ -45,7 +45,9 @@ impl Hub {
         let services = Arc::new(Services::new(config, store, version));
         let mut registry = Registry::default();
         for record in services.store.sessions()? {
-            registry.insert(Arc::new(Session::restore(services.clone(), record)?));
+            let session = Arc::new(Session::restore(services.clone(), record)?);
+            session.await_return();
+            registry.insert(session);
             services.metrics.sessions.inc();
         }
         Ok(Self { services, registry: Arc::new(RwLock::new(registry)) })
@@ -255,6 +257,11 @@ impl Hub {
             Due::KeepState(session) => {
                 if let Some(session) = session.upgrade() {
                     session.keep_state_now();
+                }
+            }
+            Due::AskAgain(session) => {
+                if let Some(session) = session.upgrade() {
+                    session.ask_again();
                 }
             }
             Due::Release(session, call) => {

@@ -1,14 +1,19 @@
 //! Calls with an idempotency key: whoever asks again gets the answer of the first, and nothing is
 //! done twice, over a restart of the hub too.
 //!
-//! That a call begins is on disk before it does, and its end before it is told. A key whose call
-//! began and has no end belongs to a hub that died in between: nobody knows what happened.
+//! That a call begins is on disk before it does, and its end before it is told, unless the disk takes
+//! longer than [`DISK`]. A key whose call began and has no end belongs to a hub that died in
+//! between: nobody knows what happened. Keyed work is the hub's own: it goes on when the client
+//! that asked first goes away, because that is when others ask again.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{HashMap, VecDeque},
+    time::Duration,
+};
 
 use model::{Code, Fault, record::ResultRecord};
 use parking_lot::Mutex;
-use tokio::sync::watch;
+use tokio::{sync::watch, task::JoinSet, time::Instant};
 
 use crate::Hub;
 
@@ -18,6 +23,11 @@ const KEPT: Duration = Duration::from_secs(600);
 const DISK: Duration = Duration::from_secs(2);
 /// Bytes of a key.
 pub const LONGEST: usize = 200;
+/// Keys whose answers are kept at once, and bytes of those answers: one more is refused before it
+/// begins.
+pub const MOST_KEYS: usize = 10_000;
+/// See [`MOST_KEYS`].
+pub const MOST_BYTES: usize = 64 << 20;
 /// The word of a call that has begun.
 const BEGUN: &str = "begun";
 /// The word of a call that came to nothing and may be made again.
@@ -28,12 +38,41 @@ const VOID: &str = "void";
 pub(crate) struct Once {
     // A blocking mutex: held for one map operation, never across an await.
     running: Mutex<HashMap<String, Running>>,
+    // Likewise. The work of those keys; ends with the hub.
+    tasks: Mutex<JoinSet<()>>,
+    // Likewise.
+    kept: Mutex<Kept>,
+}
+
+/// What is kept for whoever asks again: when each was kept, and how large it is.
+#[derive(Default)]
+struct Kept {
+    answers: VecDeque<(Instant, usize)>,
+    bytes: usize,
+}
+
+impl Kept {
+    fn has_room(&mut self) -> bool {
+        while self.answers.front().is_some_and(|(since, _)| since.elapsed() > KEPT) {
+            let (_, size) = self.answers.pop_front().unwrap_or_else(|| (Instant::now(), 0));
+            self.bytes -= size;
+        }
+        self.answers.len() < MOST_KEYS && self.bytes < MOST_BYTES
+    }
+
+    fn note(&mut self, size: usize) {
+        self.answers.push_back((Instant::now(), size));
+        self.bytes += size;
+    }
 }
 
 struct Running {
     request: String,
-    end: watch::Receiver<Option<String>>,
+    end: watch::Receiver<Option<End>>,
 }
+
+/// How keyed work ended, for everybody who waits.
+type End = Result<String, Fault>;
 
 /// What is asked, and under which key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,28 +104,36 @@ pub struct Done {
 /// What a key has to do now.
 enum Turn {
     /// Do it, and tell the others here.
-    Lead(watch::Sender<Option<String>>),
+    Lead(watch::Sender<Option<End>>),
     /// Wait for who does it.
-    Follow(watch::Receiver<Option<String>>),
+    Follow(watch::Receiver<Option<End>>),
 }
 
 impl Hub {
-    /// Does keyed work once; everybody else with the same key gets its answer.
+    /// Does keyed work once; everybody else with the same key gets its answer. Dropping the future
+    /// does not end the work.
     pub async fn once(
         &self,
         keyed: &Keyed,
-        work: impl Future<Output = Done>,
+        work: impl Future<Output = Done> + Send + 'static,
     ) -> Result<String, Fault> {
-        match self.turn(keyed)? {
-            Turn::Follow(mut end) => {
-                let told = end.wait_for(Option::is_some).await.map_err(|_| unknown())?;
-                told.clone().ok_or_else(unknown)
+        let mut end = match self.turn(keyed)? {
+            Turn::Follow(end) => end,
+            Turn::Lead(tell) => {
+                let end = tell.subscribe();
+                let (hub, keyed) = (self.clone(), keyed.clone());
+                let mut tasks = self.services.once.tasks.lock();
+                while tasks.try_join_next().is_some() {}
+                tasks.spawn(async move {
+                    let _leaving = Leaving { hub: &hub, key: &keyed.key };
+                    let end = hub.lead(&keyed, work).await;
+                    tell.send_replace(Some(end));
+                });
+                end
             }
-            Turn::Lead(end) => {
-                let _leaving = Leaving { hub: self, key: &keyed.key };
-                self.lead(keyed, work, &end).await
-            }
-        }
+        };
+        let told = end.wait_for(Option::is_some).await.map_err(|_| unknown())?;
+        told.clone().unwrap_or_else(|| Err(unknown()))
     }
 
     fn turn(&self, keyed: &Keyed) -> Result<Turn, Fault> {
@@ -101,8 +148,15 @@ impl Hub {
             Some(kept) if kept.outcome == BEGUN => Err(unknown()),
             Some(kept) if kept.outcome != VOID => {
                 same_question(keyed, &kept.request)?;
-                tell.send_replace(Some(kept.body));
+                tell.send_replace(Some(Ok(kept.body)));
                 Ok(Turn::Follow(end))
+            }
+            _ if !self.services.once.kept.lock().has_room() => {
+                let message = format!(
+                    "answers to {MOST_KEYS} keys, or {} MiB of them, are kept already",
+                    MOST_BYTES >> 20
+                );
+                Err(Fault::new(Code::Busy, message).hint("try later, or without a key"))
             }
             _ => {
                 let request = keyed.request.clone();
@@ -112,12 +166,7 @@ impl Hub {
         }
     }
 
-    async fn lead(
-        &self,
-        keyed: &Keyed,
-        work: impl Future<Output = Done>,
-        end: &watch::Sender<Option<String>>,
-    ) -> Result<String, Fault> {
+    async fn lead(&self, keyed: &Keyed, work: impl Future<Output = Done>) -> Result<String, Fault> {
         self.write_down(keyed, BEGUN, String::new())?;
         if !self.kept_within(DISK).await {
             // Nothing has happened, so whoever asks again may try again.
@@ -130,10 +179,15 @@ impl Hub {
         }
         let done = work.await;
         let word = if done.void { VOID } else { "done" };
-        self.write_down(keyed, word, done.body.clone())?;
-        // The answer is known: a disk that has stopped meanwhile keeps nobody waiting for it.
-        self.kept_within(DISK).await;
-        end.send_replace(Some(done.body.clone()));
+        // The answer is known: a store that refuses it, or a disk that has stopped meanwhile, keeps
+        // nobody from it. Whoever asks again later hears that the end is not known.
+        match self.write_down(keyed, word, done.body.clone()) {
+            Ok(()) => {
+                self.services.once.kept.lock().note(done.body.len());
+                self.kept_within(DISK).await;
+            }
+            Err(fault) => tracing::error!(%fault, "the end of a keyed call is not kept"),
+        }
         Ok(done.body)
     }
 

@@ -63,6 +63,11 @@ impl ReplayLog {
         self.shown.unwrap_or_else(|| self.log.newest())
     }
 
+    /// Returns the first number that is still held.
+    pub fn oldest(&self) -> Sequence {
+        self.log.oldest()
+    }
+
     /// Returns how many messages are held.
     pub fn held(&self) -> usize {
         self.log.usage().count
@@ -282,6 +287,14 @@ impl Inbox {
         let ask = (!self.asked).then(|| seen.clone());
         self.asked = true;
         Arrival::Gap(ask)
+    }
+
+    /// Takes back the number that was delivered last; whoever does asks for it again.
+    pub fn take_back(&mut self) {
+        self.asked = true;
+        if let Some(seen) = &mut self.seen {
+            seen.sequence.0 = seen.sequence.0.saturating_sub(1);
+        }
     }
 
     /// Takes note that a page has ended; returns from where to ask for the next.

@@ -7,6 +7,8 @@
 mod attach;
 mod holding;
 mod receive;
+#[cfg(test)]
+mod tests;
 mod work;
 
 use std::{
@@ -81,10 +83,14 @@ struct Core {
     inbox: Inbox,
     /// Received since the last ack.
     unacked: u32,
+    /// The store has refused a message of the browser; it will be asked for again.
+    refused: bool,
     /// Acks that wait for the disk, with the write each waits for.
     acks: VecDeque<(u64, Position)>,
     /// Numbered messages that wait for the disk before anybody hears of them.
     unsynced: VecDeque<(u64, NumberedChange)>,
+    /// The write after which the disk's news reach this session, if it waits for any.
+    called_after: Option<u64>,
     /// The state is about to be written down.
     keep_state_due: bool,
     /// Brought back from the store, and no peer has been here since.
@@ -107,8 +113,6 @@ struct Core {
     suspended: bool,
     /// The browser said that it leaves on purpose.
     leaving: bool,
-    /// The browser that is attached is the one that was there before, with all it remembers.
-    same_life: bool,
 }
 
 /// The connection a session has.
@@ -242,7 +246,6 @@ impl Session {
     /// Sends the browser an event; it arrives in order, after a reconnect too.
     pub fn notify(self: &Arc<Self>, name: &str, level: Level, data: Json) -> Sequence {
         let limits = self.services.replay_limits();
-        let disk = &self.services.disk;
         let mut core = self.core.lock();
         let entry = feed::entry("event", name, level, data.clone());
         let sequence = match core.outgoing.publish(entry, &limits) {
@@ -254,12 +257,14 @@ impl Session {
         };
         let change = model::Change::Event { name: name.to_owned(), level, data };
         let change = NumberedChange { sequence: Some(sequence), change };
-        let write = disk.written();
+        let write = self.services.disk.written();
         core.unsynced.push_back((write, change));
-        if core.unsynced.len() > 1 || disk.synced() < write {
-            disk.call_after(write, Arc::downgrade(self));
-        }
-        core.tell_what_is_on_disk(disk.synced());
+        // The log's limits hold for what waits too: who misses something asks for it.
+        let oldest = core.outgoing.oldest();
+        let is_gone =
+            |change: &NumberedChange| change.sequence.is_some_and(|number| number < oldest);
+        while core.unsynced.pop_front_if(|(_, change)| is_gone(change)).is_some() {}
+        self.say_what_is_on_disk(&mut core);
         sequence
     }
 
@@ -296,11 +301,29 @@ impl Session {
     }
 
     /// Says what had to wait for the disk.
-    pub(crate) fn on_disk(&self) {
-        let synced = self.services.disk.synced();
+    pub(crate) fn on_disk(self: &Arc<Self>) {
         let mut core = self.core.lock();
-        core.tell_what_is_on_disk(synced);
-        core.ack_what_is_on_disk(synced);
+        core.called_after = None;
+        self.say_what_is_on_disk(&mut core);
+    }
+
+    /// Says what is on disk, and is called when the disk has more of it.
+    fn say_what_is_on_disk(self: &Arc<Self>, core: &mut Core) {
+        let disk = &self.services.disk;
+        loop {
+            let synced = disk.synced();
+            core.tell_what_is_on_disk(synced);
+            core.ack_what_is_on_disk(synced);
+            let Some(write) = core.next_write() else { return };
+            if core.called_after.is_none_or(|called| called > write) {
+                core.called_after = Some(write);
+                disk.call_after(write, Arc::downgrade(self));
+            }
+            // The disk may have got there before we were entered: then nobody calls.
+            if disk.synced() < write {
+                return;
+            }
+        }
     }
 
     /// Acks what was received, at once or when the disk has it.
@@ -310,13 +333,12 @@ impl Session {
         }
         core.unacked = 0;
         let Some(seen) = core.inbox.seen().cloned() else { return };
-        let disk = &self.services.disk;
-        let write = disk.written();
-        core.acks.push_back((write, seen));
-        if disk.synced() < write {
-            disk.call_after(write, Arc::downgrade(self));
+        // An ack tells all before it: of those that wait, the first and the newest are enough.
+        if core.acks.len() > 1 {
+            core.acks.pop_back();
         }
-        core.ack_what_is_on_disk(disk.synced());
+        core.acks.push_back((self.services.disk.written(), seen));
+        self.say_what_is_on_disk(core);
     }
 
     /// Drops what is too old.
@@ -331,15 +353,15 @@ impl Session {
         }
     }
 
-    /// Writes an entry into the feed and shows it to live watchers.
-    fn record(&self, core: &mut Core, entry: NewEntry) {
+    /// Writes an entry into the feed and shows it to live watchers; returns whether it is kept.
+    fn record(&self, core: &mut Core, entry: NewEntry) -> bool {
         let watched = self.services.watchers() > 0;
         let shown = watched.then(|| entry.clone());
         let sequence = match core.feed.publish(entry, &self.services.replay_limits()) {
             Ok(sequence) => sequence,
             Err(error) => {
                 tracing::error!(session = %self.id, %error, "feed entry not kept");
-                return;
+                return false;
             }
         };
         if let Some(entry) = shown {
@@ -356,6 +378,7 @@ impl Session {
                 },
             });
         }
+        true
     }
 }
 
@@ -387,6 +410,13 @@ impl Core {
             }
             self.tell(ToBrowser::Changed(change));
         }
+    }
+
+    /// Returns the first write that something waits for.
+    fn next_write(&self) -> Option<u64> {
+        let ack = self.acks.front().map(|(write, _)| *write);
+        let change = self.unsynced.front().map(|(write, _)| *write);
+        ack.into_iter().chain(change).min()
     }
 
     /// Acks the newest position that is on disk.

@@ -227,7 +227,9 @@ impl<In: AsyncRead + Unpin, Out: AsyncWrite + Unpin> Relay<In, Out> {
             Phase::Open => None,
             Phase::Leaving(until) | Phase::Closing(until, _) => Some(until),
         };
-        let try_again = self.hub.is_none() && self.joining.is_none();
+        // Whoever only says goodbye looks for no hub: a time that is over would wake it at once.
+        let closing = matches!(self.phase, Phase::Closing(..));
+        let try_again = !closing && self.hub.is_none() && self.joining.is_none();
         let attempt = try_again.then(|| self.pace.next());
         [self.ledger.next_due(), phase, attempt].into_iter().flatten().min()
     }

@@ -280,6 +280,7 @@ pub fn record(id: &str, name: &str) -> SessionRecord {
         unproven: false,
         tabs: Vec::new(),
         tools: Vec::new(),
+        holders: Vec::new(),
     }
 }
 

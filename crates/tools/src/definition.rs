@@ -40,6 +40,7 @@ pub struct Annotations {
 }
 
 /// Who calls, and from where.
+#[derive(Clone)]
 pub struct Client {
     /// On whose behalf.
     pub caller: Caller,

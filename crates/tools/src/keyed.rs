@@ -23,8 +23,11 @@ impl Toolbox {
         args: Value,
     ) -> Result<Output, Fault> {
         let request = digest(name, &args);
-        let work =
-            async { self.call_unkeyed(client, name, args).await.map(|output| write(&output)) };
+        let (toolbox, own, name) = (self.clone(), client.clone(), name.to_owned());
+        let work = async move {
+            let output = toolbox.call_unkeyed(&own, &name, args).await?;
+            Ok(write(&output))
+        };
         let kept = self.once(&client.caller.principal, key, request, work).await?;
         read(&kept).ok_or_else(unreadable)
     }
@@ -35,10 +38,10 @@ impl Toolbox {
         principal: &str,
         key: &str,
         request: String,
-        work: impl Future<Output = Result<Value, Fault>>,
+        work: impl Future<Output = Result<Value, Fault>> + Send + 'static,
     ) -> Result<Value, Fault> {
         let keyed = Keyed::new(principal, key, request)?;
-        let work = async {
+        let work = async move {
             match work.await {
                 Ok(value) => Done { body: json!({ "ok": value }).to_string(), void: false },
                 Err(fault) => {

@@ -226,10 +226,10 @@ fn ids(ready: &[Ready]) -> Vec<u64> {
 #[tokio::test]
 async fn what_acts_is_asked_after_and_what_reads_is_sent_again() {
     let (mut table, mut outcomes) = suspended();
-    let resumed = table.resume();
+    let resumed = table.resume(true);
     assert_eq!((resumed.ask, ids(&resumed.send)), (vec![id(1)], vec![3]));
     assert!(outcomes.iter_mut().all(|outcome| outcome.try_recv().is_err()), "nobody was told");
-    assert_eq!(table.told(id(1), ExecutorStatus::Running, true), Told::Wait);
+    assert_eq!(table.told(id(1), ExecutorStatus::Running), Told::Wait);
     assert_eq!(ready_id(&table.end(id(1), done()).1), Some(2), "the next of the tab follows");
 }
 
@@ -237,8 +237,8 @@ async fn what_acts_is_asked_after_and_what_reads_is_sent_again() {
 async fn what_the_browser_remembers_is_the_end() {
     for outcome in [Ok(Json::null()), Err(Fault::new(Code::ToolFailed, "no"))] {
         let (mut table, _outcomes) = suspended();
-        table.resume();
-        let told = table.told(id(1), ExecutorStatus::Ended(outcome.clone()), true);
+        table.resume(true);
+        let told = table.told(id(1), ExecutorStatus::Ended(outcome.clone()));
         assert_eq!(told, Told::End(outcome.map(Reply::Result)));
     }
 }
@@ -246,14 +246,17 @@ async fn what_the_browser_remembers_is_the_end() {
 #[tokio::test]
 async fn a_call_that_never_arrived_is_sent_under_the_same_id_and_only_to_who_would_know() {
     let (mut table, _outcomes) = suspended();
-    table.resume();
-    let Told::Send(ready) = table.told(id(1), ExecutorStatus::Unknown, true) else {
+    table.resume(true);
+    let Told::Send(ready) = table.told(id(1), ExecutorStatus::Unknown) else {
         panic!("it is sent")
     };
     assert_eq!(ready.call.id, id(1));
     let (mut table, _outcomes) = suspended();
-    table.resume();
-    let Told::End(Err(fault)) = table.told(id(1), ExecutorStatus::Unknown, false) else {
+    table.resume(false);
+    // The one who does not know is lost too before it can say so, and comes back.
+    table.suspend();
+    table.resume(true);
+    let Told::End(Err(fault)) = table.told(id(1), ExecutorStatus::Unknown) else {
         panic!("it ends")
     };
     assert_eq!(fault.code, Code::OutcomeUnknown);
@@ -263,11 +266,11 @@ async fn a_call_that_never_arrived_is_sent_under_the_same_id_and_only_to_who_wou
 async fn nobody_is_asked_after_twice_nor_what_nobody_waits_for() {
     let (mut table, _outcomes) = suspended();
     assert!(table.withdraw(id(1), Ending::TimedOut).is_some());
-    assert_eq!(table.resume().ask, []);
-    let told = table.told(id(1), ExecutorStatus::Running, true);
+    assert_eq!(table.resume(true).ask, []);
+    let told = table.told(id(1), ExecutorStatus::Running);
     assert_eq!(told, Told::Stray(Stray::Late));
     assert_eq!(ready_id(&table.release(id(1))), Some(2), "the tab is free after its grace");
-    let told = table.told(id(9), ExecutorStatus::Unknown, true);
+    let told = table.told(id(9), ExecutorStatus::Unknown);
     assert_eq!(told, Told::Stray(Stray::Unknown));
 }
 
@@ -278,6 +281,6 @@ async fn a_call_that_was_not_sent_waits_for_the_browser() {
     table.suspend();
     table.unsend(ready.unwrap().call.id);
     // It was never written, so there is nothing to ask after.
-    let resumed = table.resume();
+    let resumed = table.resume(true);
     assert_eq!((resumed.ask, ids(&resumed.send)), (vec![], vec![1]));
 }

@@ -147,8 +147,10 @@ impl Session {
                 feed,
                 inbox: Inbox::restore(received),
                 unacked: 0,
+                refused: false,
                 acks: VecDeque::new(),
                 unsynced: VecDeque::new(),
+                called_after: None,
                 keep_state_due: false,
                 restored: known_before,
                 calls: CallTable::default(),
@@ -162,7 +164,6 @@ impl Session {
                 refresh_again: false,
                 suspended: false,
                 leaving: false,
-                same_life: false,
             }),
         })
     }
@@ -287,11 +288,13 @@ impl Session {
         core.changed_at = Instant::now();
         core.unacked = 0;
         core.acks.clear();
+        core.refused = false;
         let hearing = Arc::new(Notify::new());
         core.link = Some(Link { number, outbox, heard: 0, hearing });
         let known_before = core.inbox.seen().is_some();
         let numbered = hello.epoch.is_some();
-        core.same_life = hello.epoch.is_some()
+        // Whether it is the one that was there before, with all it remembers.
+        let same_life = hello.epoch.is_some()
             && hello.epoch.as_ref() == core.inbox.seen().map(|seen| &seen.epoch);
         let received = hello.epoch.map(|epoch| self.open_inbox(&mut core, epoch));
         let position = hello.position.or_else(|| {
@@ -303,7 +306,7 @@ impl Session {
         // Under the same lock as everything that follows: the welcome is first on the wire.
         core.tell(ToBrowser::Welcome(Box::new(welcome)));
         core.leaving = false;
-        Self::resume_calls(&mut core);
+        Self::resume_calls(&mut core, same_life);
         self.record(&mut core, feed::entry("session", "connected", Level::Info, Json::null()));
         if !numbered {
             self.start_over(&mut core, hello.tabs);
@@ -395,10 +398,7 @@ impl Session {
         core.changed_at = Instant::now();
         let ended = self.suspend_or_end(&mut core, number);
         self.record(&mut core, feed::entry("session", "disconnected", Level::Info, Json::null()));
-        if !std::mem::replace(&mut core.forget_due, true) {
-            let retention = self.services.config.load().session_retention;
-            self.services.agenda.after(retention, Due::Forget(Arc::downgrade(self)));
-        }
+        self.forget_later(&mut core);
         drop(core);
         self.services.metrics.connected.dec();
         self.services.offers_changed();
@@ -409,7 +409,7 @@ impl Session {
     /// Returns how many have ended.
     fn suspend_or_end(self: &Arc<Self>, core: &mut Core, number: u64) -> usize {
         let grace = self.services.config.load().resume_grace;
-        if core.leaving || grace.is_zero() || !core.keeps_results() || core.calls.count() == 0 {
+        if core.leaving || grace.is_zero() || !core.keeps_results() || core.calls.is_idle() {
             return core.calls.end_all().len();
         }
         core.suspended = true;
@@ -429,7 +429,7 @@ impl Session {
     }
 
     /// Goes on with the calls of a browser that is back.
-    fn resume_calls(core: &mut Core) {
+    fn resume_calls(core: &mut Core, same_life: bool) {
         if !std::mem::take(&mut core.suspended) {
             return;
         }
@@ -437,7 +437,11 @@ impl Session {
             core.calls.end_all();
             return;
         }
-        let resumed = core.calls.resume();
+        let resumed = core.calls.resume(same_life);
+        // Word of it may have been lost with the connection before.
+        for call in resumed.cancel {
+            core.tell(ToBrowser::Cancel(call));
+        }
         for call in resumed.ask {
             core.tell(ToBrowser::CallQuery(call));
         }
@@ -450,6 +454,19 @@ impl Session {
     pub(crate) fn away_for(&self) -> Option<Duration> {
         let core = self.core.lock();
         core.link.is_none().then(|| core.changed_at.elapsed())
+    }
+
+    /// Has the hub look whether its browser stayed away.
+    fn forget_later(self: &Arc<Self>, core: &mut Core) {
+        if !std::mem::replace(&mut core.forget_due, true) {
+            let retention = self.services.config.load().session_retention;
+            self.services.agenda.after(retention, Due::Forget(Arc::downgrade(self)));
+        }
+    }
+
+    /// Waits for the browser of a session that was brought back, as after a disconnect.
+    pub(crate) fn await_return(self: &Arc<Self>) {
+        self.forget_later(&mut self.core.lock());
     }
 
     /// Returns whether it has been away for too long; if not, looks again when it may be.
@@ -486,8 +503,8 @@ impl Session {
         }
     }
 
-    /// Writes down who it is and what it offers.
-    pub(super) fn save(&self, core: &Core) {
+    /// Writes down who it is and what it offers; returns whether that is kept.
+    pub(super) fn save(&self, core: &Core) -> bool {
         let (tabs, tools) = core.catalog.record();
         let record = SessionRecord {
             tabs,
@@ -502,9 +519,11 @@ impl Session {
             resume_digest: core.resume_digest.clone(),
             unproven: self.unproven,
         };
-        if let Err(error) = self.services.store.save_session(record) {
+        let saved = self.services.store.save_session(record);
+        if let Err(error) = &saved {
             tracing::error!(session = %self.id, %error, "session not kept");
         }
+        saved.is_ok()
     }
 }
 

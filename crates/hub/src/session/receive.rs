@@ -25,6 +25,8 @@ use crate::{
 const ACK_AFTER: Duration = Duration::from_millis(250);
 /// … or after this many messages.
 const ACK_EVERY: u32 = 50;
+/// What the store would not take is asked for again after this long.
+const ASK_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// A state is written down this long after it was told; a page that has changed it once will
 /// mostly do so again.
 const KEEP_STATE_AFTER: Duration = Duration::from_millis(200);
@@ -92,8 +94,7 @@ impl Session {
 
     /// Takes in what became of a call while the browser was away.
     fn call_told(self: &Arc<Self>, core: &mut Core, call: CallId, status: ExecutorStatus) {
-        let remembers = core.same_life;
-        match core.calls.told(call, status, remembers) {
+        match core.calls.told(call, status) {
             Told::End(outcome) => self.call_ended(core, call, outcome),
             Told::Send(ready) => core.dispatch(Some(*ready)),
             Told::Wait => {}
@@ -125,20 +126,18 @@ impl Session {
 
     fn changed(self: &Arc<Self>, core: &mut Core, numbered: NumberedChange) -> Result<(), Closing> {
         let Some(sequence) = numbered.sequence else {
-            return self.apply(core, numbered.change);
+            return self.apply(core, numbered.change).map(|_| ());
         };
         match core.inbox.offer(sequence) {
             Arrival::Deliver => {
                 // In one commit: a message on disk without its number would come again.
                 let together = self.services.store.together();
-                self.apply(core, numbered.change)?;
-                if let Some(seen) = core.inbox.seen()
-                    && let Err(error) = self.services.store.save_received(&self.id, seen)
-                {
-                    tracing::error!(session = %self.id, %error, "position not kept");
-                }
+                let kept = self.apply(core, numbered.change)? && self.keep_received(core);
                 together.end();
-                self.owe_ack(core);
+                match kept {
+                    true => self.owe_ack(core),
+                    false => self.take_back(core),
+                }
             }
             Arrival::Duplicate => {
                 self.services.metrics.duplicates.inc();
@@ -154,14 +153,44 @@ impl Session {
         Ok(())
     }
 
-    fn apply(self: &Arc<Self>, core: &mut Core, change: Change) -> Result<(), Closing> {
+    /// Writes down how far the browser's log has been seen; returns whether that is kept.
+    fn keep_received(&self, core: &Core) -> bool {
+        let Some(seen) = core.inbox.seen() else { return true };
+        let saved = self.services.store.save_received(&self.id, seen);
+        if let Err(error) = &saved {
+            tracing::error!(session = %self.id, %error, "position not kept");
+        }
+        saved.is_ok()
+    }
+
+    /// Does as if a message had not come, because the store does not take it: an ack would make
+    /// the browser drop what nobody has.
+    fn take_back(self: &Arc<Self>, core: &mut Core) {
+        core.inbox.take_back();
+        if !std::mem::replace(&mut core.refused, true) {
+            self.services.agenda.after(ASK_AGAIN_AFTER, Due::AskAgain(Arc::downgrade(self)));
+        }
+    }
+
+    /// Asks for what the store would not take.
+    pub(crate) fn ask_again(&self) {
+        let mut core = self.core.lock();
+        if std::mem::take(&mut core.refused)
+            && let Some(from) = core.inbox.seen().cloned()
+        {
+            core.tell(ask_again(from));
+        }
+    }
+
+    /// Returns whether everything that must be kept of it is.
+    fn apply(self: &Arc<Self>, core: &mut Core, change: Change) -> Result<bool, Closing> {
         if let Change::State(update) = &change {
             match core.state.apply(update.clone()) {
                 Applied::Accepted => self.keep_state(core),
-                Applied::Older => return Ok(()),
+                Applied::Older => return Ok(true),
                 Applied::NeedsWhole => {
                     self.need_whole_state(core);
-                    return Ok(());
+                    return Ok(true);
                 }
                 Applied::TooLarge => {
                     return Err(Closing::new(
@@ -172,18 +201,15 @@ impl Session {
             }
         }
         core.catalog.apply(&change)?;
-        let held = core.note_holders(&change);
-        if held || !matches!(change, Change::State(_) | Change::Event { .. }) {
-            // Before its number counts as received: a peer does not tell twice what was acked.
-            self.save(core);
-        }
+        // Before its number counts as received: a peer does not tell twice what was acked.
+        let passing = matches!(change, Change::State(_) | Change::Event { .. });
+        let saved = (!core.note_holders(&change) && passing) || self.save(core);
         if matches!(change, Change::ToolsChanged { .. }) {
             self.tool_count.store(core.catalog.app_tools().len(), Ordering::Relaxed);
             self.services.offers_changed();
         }
         let entry = feed::of_change(&change, core.state.version());
-        self.record(core, entry);
-        Ok(())
+        Ok(saved && self.record(core, entry))
     }
 
     /// Has the newest state written down soon; of several in a row only the last.
@@ -254,6 +280,9 @@ impl Session {
         }
         for message in page.messages {
             self.changed(core, message)?;
+        }
+        if core.refused {
+            return Ok(());
         }
         if let Some(from) = core.inbox.page_ended(page.more) {
             core.tell(ask_again(from));

@@ -180,9 +180,14 @@ impl Ledger {
         match &parcel.about {
             About::Passing => return,
             About::Request(id) => match self.open.get_mut(id) {
-                Some(open) => open.stage = Stage::Waiting,
-                // It was answered meanwhile.
-                None => return,
+                // Nobody wants it any more, and the hub that was told so is gone.
+                Some(open) if open.cancelled => {
+                    self.take(id);
+                    return;
+                }
+                Some(open) if open.stage == Stage::Sent => open.stage = Stage::Waiting,
+                // It was answered meanwhile, or its id is another's by now.
+                _ => return,
             },
             About::Initialized | About::Other => {}
         }

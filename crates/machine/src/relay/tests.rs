@@ -381,8 +381,9 @@ async fn a_frozen_hub_that_takes_no_more_bytes_stops_nobody() {
 async fn a_hub_that_is_slow_but_awake_is_waited_for() {
     let place = Place::absent();
     let hub = FakeHub::start(&place, 1).await;
-    let request = Duration::from_millis(20);
-    let mut client = Client::start(&place, Limits { request, ..Limits::default() });
+    // Long enough for the busiest machine: that it shows its being awake is what counts.
+    let (request, grace) = (Duration::from_millis(20), Duration::from_secs(60));
+    let mut client = Client::start(&place, Limits { request, grace, ..Limits::default() });
     let mut guest = hub.guest().await;
     client.ask(1, "tools/call").await;
     guest.asked(1).await;
@@ -637,6 +638,54 @@ async fn a_client_that_does_not_read_stops_the_hub_and_nothing_is_lost() {
 }
 
 /// Starts a hub by a script that only leaves a mark.
+/// An output that takes nothing, and counts how often it is asked to.
+struct Stuck(std::sync::Arc<std::sync::atomic::AtomicUsize>);
+
+impl AsyncWrite for Stuck {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+        _: &[u8],
+    ) -> std::task::Poll<io::Result<usize>> {
+        self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        std::task::Poll::Pending
+    }
+
+    fn poll_flush(
+        self: Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<io::Result<()>> {
+        std::task::Poll::Pending
+    }
+
+    fn poll_shutdown(
+        self: Pin<&mut Self>,
+        _: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<io::Result<()>> {
+        std::task::Poll::Pending
+    }
+}
+
+#[tokio::test]
+async fn a_relay_whose_last_words_are_not_read_waits_without_work() {
+    let place = Place::private();
+    let hub = FakeHub::start(&place, 1).await;
+    let (mut input, stdin) = duplex(1 << 16);
+    let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let hello = JoinHello { term: 0, client_id: "test".to_owned(), binding: None };
+    let joiner = Joiner::new(place.path(), None);
+    let relay = tokio::spawn(relay(joiner, hello, short(5000), stdin, Stuck(asked.clone())));
+    let line = format!("{}\n", request(1, "tools/call"));
+    within("the relay reads", input.write_all(line.as_bytes())).await.unwrap();
+    let mut guest = hub.guest().await;
+    guest.hear_line().await;
+    // The hub dies, its answer is made up and not read, and the client goes.
+    drop((guest, hub, input));
+    within("the relay ends", relay).await.unwrap().unwrap();
+    let asked = asked.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(asked < 100, "asked {asked} times within a second");
+}
+
 fn marking(place: &Place) -> (Joiner, impl Fn() -> bool + use<>) {
     let mark = place.path().join("mark");
     let script = format!("echo >> {}; exit 1", mark.display());

@@ -19,7 +19,7 @@ use super::{
     changes::{Gone, Head, KeptResult, LogId, PlaceId, Placed},
     rows,
     schema::Meta,
-    table::{Count, ENTRIES, LOGS, RECEIVED, RESULTS, SESSIONS, STATES, Table},
+    table::{AUDIT, Count, ENTRIES, LOGS, RECEIVED, RESULTS, SESSIONS, STATES, Table},
 };
 
 /// Everything that can be trusted, and what cannot.
@@ -69,10 +69,15 @@ pub(super) fn load(connection: &Connection, format: u32) -> Result<Loaded> {
         loaded.read(connection, &RESULTS, rows::result, |loaded, (key, kept)| {
             loaded.results.insert(key, kept);
         })?;
-        let newest = "SELECT coalesce(max(number), 0) FROM audit";
-        let newest = connection.query_row(newest, [], |row| row.get::<_, i64>(0))?;
-        let known = Meta::read(connection)?.number("audit").unwrap_or_default();
-        loaded.audit_newest = known.max(newest.cast_unsigned());
+        loaded.audit_newest = match Meta::read(connection)?.number("audit") {
+            Some(newest) => newest,
+            // A number counts only with its checksum: a wrong one would trim all the others.
+            None => {
+                let mut newest = 0;
+                AUDIT.read(connection, rows::audit, |line| newest = line.number)?;
+                newest
+            }
+        };
     }
     loaded.drop_strays();
     loaded.judge_logs();

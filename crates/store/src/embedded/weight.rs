@@ -4,7 +4,7 @@ use std::{borrow::Borrow, collections::HashMap, hash::Hash, sync::Arc};
 
 use model::{
     Position,
-    record::{SessionRecord, StateRecord},
+    record::{SessionRecord, StateRecord, TabRecord, ToolRecord},
 };
 
 use super::changes::{Gone, KeptResult, LogChange, Placed};
@@ -24,7 +24,13 @@ pub(super) trait Weight {
 
 impl Weight for SessionRecord {
     fn weight(&self) -> usize {
-        4 * FIXED
+        let tab = |tab: &TabRecord| FIXED + tab.title.len() + tab.url.len();
+        let tool = |tool: &ToolRecord| {
+            FIXED + tool.name.len() + tool.description.len() + tool.input_schema.len()
+        };
+        let tabs = self.tabs.iter().map(tab).sum::<usize>();
+        let tools = self.tools.iter().flat_map(|tools| &tools.tools).map(tool).sum::<usize>();
+        4 * FIXED + tabs + tools
     }
 }
 

@@ -177,6 +177,32 @@ fn a_line_that_was_not_finished_goes_to_the_next_hub() {
 }
 
 #[test]
+fn a_line_that_was_not_finished_and_is_not_wanted_any_more_goes_nowhere() {
+    let mut desk = Desk::joined();
+    desk.ask(1, "tools/call");
+    let parcel = desk.ledger.next_parcel().unwrap();
+    desk.say(&json!({"method": "notifications/cancelled", "params": {"requestId": 1}}));
+    desk.ledger.unsent(parcel);
+    assert!(desk.die().is_empty(), "nobody waits for it");
+    desk.ledger.hub_joined();
+    assert!(desk.deliver().is_empty(), "the next hub would carry it out");
+    assert!(desk.ledger.open.is_empty());
+}
+
+#[test]
+fn an_unfinished_line_is_not_taken_for_the_next_one_with_its_id() {
+    let mut desk = Desk::joined();
+    desk.ask(1, "tools/call");
+    let parcel = desk.ledger.next_parcel().unwrap();
+    desk.say(&json!({"method": "notifications/cancelled", "params": {"requestId": 1}}));
+    desk.ask(1, "tools/list");
+    desk.ledger.unsent(parcel);
+    assert!(desk.die().is_empty());
+    desk.ledger.hub_joined();
+    assert_eq!(methods(&desk.deliver()), ["tools/list"]);
+}
+
+#[test]
 fn a_new_hub_hears_the_handshake_and_its_answer_stays_here() {
     let mut desk = Desk::greeted();
     for deaths in 1..=3 {

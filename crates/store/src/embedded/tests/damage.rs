@@ -187,3 +187,25 @@ fn a_copy_with_its_mark_goes_on() {
     });
     assert_eq!(epochs(&store), before);
 }
+
+#[test]
+fn an_audit_line_with_a_wrong_number_does_not_take_the_others_with_it() {
+    for lost in ["", "DELETE FROM meta WHERE key = 'audit';"] {
+        let folder = Folder::new();
+        let store = folder.open();
+        for tool in ["a", "b", "c"] {
+            store.append_audit(audit(tool)).unwrap();
+        }
+        drop(store);
+        by_hand(
+            &folder.file(),
+            &format!("{lost} UPDATE audit SET number = 1 << 40 WHERE number = 3"),
+        );
+        let store = folder.open();
+        store.append_audit(audit("d")).unwrap();
+        wait_for_sync(&store);
+        let lines = store.audit(0, 10).unwrap();
+        let tools: Vec<_> = lines.iter().map(|line| line.record.tool.as_str()).collect();
+        assert_eq!(tools, ["a", "b", "d"]);
+    }
+}

@@ -1,7 +1,9 @@
 //! A disk that refuses, and one that takes its time.
 
 use super::*;
-use crate::NewEntry;
+use model::record::{SessionRecord, ToolRecord, ToolsRecord};
+
+use crate::{NewEntry, StoreError};
 
 /// Fills the file up to its limit and returns the log that did it.
 fn fill_the_disk(store: &EmbeddedStore) -> Box<dyn Log> {
@@ -131,4 +133,21 @@ fn what_is_abandoned_is_whole_up_to_the_last_sync() {
     let held = log.read(Sequence(0), usize::MAX).unwrap();
     assert!(held.len() >= 3);
     assert!(held.iter().zip(1..).all(|(entry, number)| entry.sequence == number));
+}
+
+#[test]
+fn what_a_session_offers_counts_as_waiting() {
+    let folder = Folder::new();
+    let options = Options { queue_bytes: 20_000, ..folder.options() };
+    let store = EmbeddedStore::open(options).unwrap();
+    let tool = ToolRecord {
+        name: "paint".into(),
+        description: String::new(),
+        input_schema: "x".repeat(30_000),
+        read_only: false,
+    };
+    let tools = vec![ToolsRecord { tab: None, tools: vec![tool] }];
+    let refused = store.save_session(SessionRecord { tools, ..record("s_1", "viewer") });
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    store.save_session(record("s_1", "viewer")).unwrap();
 }

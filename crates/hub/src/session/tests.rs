@@ -1,0 +1,59 @@
+//! A session whose disk takes nothing for a long time.
+
+use model::{Epoch, Habits, Hello};
+use store::{EmbeddedStore, Options};
+
+use super::*;
+use crate::{Batch, Hub, config::Config};
+
+#[tokio::test]
+async fn what_waits_for_the_disk_has_a_limit() {
+    let folder = std::env::temp_dir().join(format!("tabwire-{}", model::id::random_text(12)));
+    std::fs::create_dir(&folder).unwrap();
+    let store = Arc::new(EmbeddedStore::open(Options::new(folder.join("store.db"))).unwrap());
+    let config = Config { replay_messages: 100, ..Config::default() };
+    let hub = Hub::open(config, store.clone(), "test").unwrap();
+    let hello = Hello {
+        instance: InstanceId::parse("peer").unwrap(),
+        kind: Kind::App,
+        name: None,
+        version: None,
+        capabilities: Vec::new(),
+        epoch: Some(Epoch::mint()),
+        position: None,
+        resume_token: None,
+        tabs: Vec::new(),
+        habits: Habits::default(),
+    };
+    let (outbox, mut outgoing) = hub.outbox();
+    let introduction = Introduction { hello, dialect: "native", origin: None, unproven: false };
+    let peer = hub.attach(introduction, outbox).await.unwrap();
+    let session = peer.session();
+    store.set_max_pages(Some(1));
+    let data = Json::of(&serde_json::json!("x".repeat(5000)));
+    for number in 1..=500 {
+        session.notify("e", Level::Info, data.clone());
+        let change =
+            model::Change::Event { name: "e".into(), level: Level::Info, data: data.clone() };
+        let change = NumberedChange { sequence: Some(Sequence(number)), change };
+        peer.receive(model::FromBrowser::Changed(change)).unwrap();
+        session.send_ack();
+    }
+    let (acks, unsynced) = {
+        let core = session.core.lock();
+        (core.acks.len(), core.unsynced.len())
+    };
+    let called = session.services.disk.waiting();
+    assert!(acks <= 2 && unsynced <= 100 && called <= 2, "{acks} {unsynced} {called}");
+    store.set_max_pages(None);
+    let mut told = Vec::new();
+    while told.last() != Some(&500) {
+        assert!(hub.kept_within(Duration::from_secs(5)).await);
+        let Batch::Messages(messages) = outgoing.next().await else { panic!("it was closed") };
+        told.extend(messages.iter().filter_map(|message| match message {
+            ToBrowser::Changed(change) => change.sequence.map(|sequence| sequence.0),
+            _ => None,
+        }));
+    }
+    assert_eq!(told, (401..=500).collect::<Vec<_>>());
+}

@@ -1,0 +1,79 @@
+//! Calls with a key, and a store that does not take what they leave.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::{path::PathBuf, sync::Arc};
+
+use hub::{
+    Hub,
+    once::{Done, Keyed},
+};
+use model::Code;
+use store::{EmbeddedStore, Options};
+
+fn scratch() -> PathBuf {
+    let path = std::env::temp_dir().join(format!("tabwire-{}", model::id::random_text(12)));
+    std::fs::create_dir(&path).unwrap();
+    path.join("store.db")
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_kept_is_still_told() {
+    let options = Options { queue_bytes: 20_000, ..Options::new(scratch()) };
+    let store = Arc::new(EmbeddedStore::open(options).unwrap());
+    let hub = Hub::open(hub::Config::default(), store, "test").unwrap();
+    let keyed = Keyed::new("local", "k", "digest".into()).unwrap();
+    let body = "x".repeat(30_000);
+    let work = || {
+        let body = body.clone();
+        async { Done { body, void: false } }
+    };
+    assert_eq!(hub.once(&keyed, work()).await.unwrap(), body);
+    let again = hub.once(&keyed, work()).await.unwrap_err();
+    assert_eq!(again.code, Code::OutcomeUnknown, "and nothing is done twice");
+}
+
+#[tokio::test]
+async fn work_goes_on_when_whoever_asked_first_goes_away() {
+    let store = Arc::new(EmbeddedStore::open(Options::new(scratch())).unwrap());
+    let hub = Hub::open(hub::Config::default(), store, "test").unwrap();
+    let keyed = Keyed::new("local", "k", "digest".into()).unwrap();
+    let (begin, begun) = tokio::sync::oneshot::channel();
+    let (finish, finished) = tokio::sync::oneshot::channel::<()>();
+    let leader = tokio::spawn({
+        let (hub, keyed) = (hub.clone(), keyed.clone());
+        async move {
+            let work = async move {
+                begin.send(()).unwrap();
+                finished.await.unwrap();
+                Done { body: "the one answer".into(), void: false }
+            };
+            hub.once(&keyed, work).await
+        }
+    });
+    begun.await.unwrap();
+    leader.abort();
+    assert!(leader.await.unwrap_err().is_cancelled());
+    let again = hub.once(&keyed, async { panic!("done twice") });
+    let (answer, _) = tokio::join!(again, async { finish.send(()).unwrap() });
+    assert_eq!(answer.unwrap(), "the one answer");
+}
+
+#[tokio::test]
+async fn kept_answers_are_limited_and_one_more_is_refused_before_it_begins() {
+    let store = Arc::new(EmbeddedStore::open(Options::new(scratch())).unwrap());
+    let hub = Hub::open(hub::Config::default(), store, "test").unwrap();
+    let size = hub::once::MOST_BYTES / 4 + 1;
+    for number in 0..4 {
+        let keyed = Keyed::new("local", &format!("k{number}"), "digest".into()).unwrap();
+        let body = "x".repeat(size);
+        let answer = hub.once(&keyed, async { Done { body, void: false } }).await.unwrap();
+        assert_eq!(answer.len(), size);
+    }
+    let keyed = Keyed::new("local", "one more", "digest".into()).unwrap();
+    let refused = hub.once(&keyed, async { panic!("it was begun") }).await.unwrap_err();
+    assert_eq!(refused.code, Code::Busy);
+    let known = Keyed::new("local", "k0", "digest".into()).unwrap();
+    let again = hub.once(&known, async { panic!("done twice") }).await.unwrap();
+    assert_eq!(again.len(), size, "what is kept is still told");
+}

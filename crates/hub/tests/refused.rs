@@ -1,0 +1,109 @@
+//! A store that takes no more: what it refuses is not acked and comes again.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::{path::PathBuf, sync::Arc, time::Duration};
+
+use hub::{Attachment, Batch, Hub, Introduction, Outgoing};
+use model::{
+    Change, Epoch, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level, NumberedChange,
+    Position, ReplayPage, Sequence, ToBrowser,
+};
+use serde_json::json;
+use store::{EmbeddedStore, Options};
+use tokio_util::sync::CancellationToken;
+
+fn hello(epoch: &Epoch) -> Hello {
+    Hello {
+        instance: InstanceId::parse("peer").unwrap(),
+        kind: Kind::App,
+        name: None,
+        version: None,
+        capabilities: vec!["results".to_owned()],
+        epoch: Some(epoch.clone()),
+        position: None,
+        resume_token: None,
+        tabs: Vec::new(),
+        habits: Habits::default(),
+    }
+}
+
+async fn attach(hub: &Hub, epoch: &Epoch) -> (Attachment, Outgoing) {
+    let (outbox, outgoing) = hub.outbox();
+    let introduction =
+        Introduction { hello: hello(epoch), dialect: "native", origin: None, unproven: false };
+    (hub.attach(introduction, outbox).await.unwrap(), outgoing)
+}
+
+fn scratch() -> PathBuf {
+    let path = std::env::temp_dir().join(format!("tabwire-{}", model::id::random_text(12)));
+    std::fs::create_dir(&path).unwrap();
+    path.join("store.db")
+}
+
+fn numbered(sequence: u64, bytes: usize) -> NumberedChange {
+    let data = Json::of(&json!("x".repeat(bytes)));
+    let change = Change::Event { name: "e".into(), level: Level::Info, data };
+    NumberedChange { sequence: Some(Sequence(sequence)), change }
+}
+
+fn event(sequence: u64, bytes: usize) -> FromBrowser {
+    FromBrowser::Changed(numbered(sequence, bytes))
+}
+
+/// Hears acks and requests for a replay, until one comes that is wanted.
+async fn hear(outgoing: &mut Outgoing, wanted: impl Fn(&ToBrowser) -> bool) -> Vec<ToBrowser> {
+    let mut heard = Vec::new();
+    while !heard.iter().any(&wanted) {
+        let next = tokio::time::timeout(Duration::from_secs(10), outgoing.next()).await.unwrap();
+        let Batch::Messages(more) = next else { panic!("{next:?}") };
+        let counts = |message: &ToBrowser| {
+            matches!(message, ToBrowser::Ack(_) | ToBrowser::ReplayRequest(_))
+        };
+        heard.extend(more.into_iter().filter(counts));
+    }
+    heard
+}
+
+#[tokio::test]
+async fn what_the_store_refuses_is_not_acked_and_asked_for_again() {
+    let options = Options { queue_bytes: 20_000, ..Options::new(scratch()) };
+    let store = Arc::new(EmbeddedStore::open(options).unwrap());
+    let hub = Hub::open(hub::Config::default(), store, "test").unwrap();
+    let stop = CancellationToken::new();
+    let run = tokio::spawn({
+        let (hub, stop) = (hub.clone(), stop.clone());
+        async move { hub.run(stop).await }
+    });
+    let epoch = Epoch::mint();
+    let (peer, mut out) = attach(&hub, &epoch).await;
+    let session = peer.session().clone();
+    let kept = || {
+        let (_, feed) = session.feed_after(Sequence(0), 100);
+        feed.iter().filter(|entry| entry.name == "e").count()
+    };
+    // The second does not fit into what may wait for the disk.
+    for (number, bytes) in [(1, 5), (2, 30_000), (3, 5)] {
+        peer.receive(event(number, bytes)).unwrap();
+    }
+    assert_eq!(kept(), 1);
+    let at = |sequence| Position { epoch: epoch.clone(), sequence: Sequence(sequence) };
+    let heard = hear(&mut out, |told| matches!(told, ToBrowser::ReplayRequest(_))).await;
+    let [ToBrowser::Ack(acked), ToBrowser::ReplayRequest(asked)] = &heard[..] else {
+        panic!("{heard:?}")
+    };
+    assert_eq!((acked, &asked.from), (&at(1), &at(1)));
+    // By now there is room for it.
+    peer.receive(FromBrowser::ReplayPage(ReplayPage {
+        upto: at(3),
+        messages: vec![numbered(2, 300), numbered(3, 5)],
+        more: false,
+        partial: false,
+        refused: None,
+    }))
+    .unwrap();
+    assert_eq!(kept(), 3);
+    assert_eq!(hear(&mut out, |_| true).await, [ToBrowser::Ack(at(3))]);
+    stop.cancel();
+    run.await.unwrap();
+}
