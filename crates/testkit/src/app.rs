@@ -122,6 +122,9 @@ impl<Script: FnMut(&Value) -> Answer> Life<Script> {
     }
 
     async fn take(&mut self, message: Value) {
+        if message["type"] == "event" {
+            self.received.lock().unwrap().push(message.clone());
+        }
         let Some(message) = self.peer.do_duty(message).await else { return };
         self.received.lock().unwrap().push(message.clone());
         match message["type"].as_str().unwrap_or_default() {

@@ -10,7 +10,7 @@
 //! - [`browser`]: a peer that speaks `tabwire.v1` and is driven by hand, with its numbered log in
 //!   [`log`]; [`app`]: one that answers by a script; [`executor`]: what it has run;
 //! - [`mcp`]: AI clients in both eras, over HTTP and through a relay;
-//! - [`seeds`]: the clients of other projects;
+//! - [`seeds`]: the clients of other projects; [`site`]: pages for real browsers;
 //! - [`cutter`]: a proxy that cuts, delays, splits and freezes.
 //!
 //! The protocol is spoken as plain JSON and not through `dialect`, so that the tests do not share
@@ -35,6 +35,7 @@ pub mod metrics;
 pub mod place;
 pub mod rng;
 pub mod seeds;
+pub mod site;
 pub mod socket;
 pub mod torture;
 pub mod wait;
@@ -56,6 +57,7 @@ pub use mcp::{
 pub use metrics::Metrics;
 pub use place::Place;
 pub use rng::Rng;
+pub use site::Site;
 pub use socket::{Ending, Incoming, Socket};
 pub use torture::rounds;
 pub use wait::{PATIENCE, eventually, within};

@@ -101,6 +101,7 @@ mod silence;
 mod slow_readers;
 mod state;
 mod stopping;
+mod tab_owners;
 mod takeover;
 mod tokens;
 mod versions;

@@ -44,7 +44,7 @@ pub async fn app(hub: &HubProcess, name: &str, state: Value) -> FakeBrowser {
 }
 
 /// The tools of our own, in the order of the list.
-pub const OURS: [&str; 13] = [
+pub const OURS: [&str; 14] = [
     "app_state",
     "browser_content",
     "browser_debug",
@@ -54,6 +54,7 @@ pub const OURS: [&str; 13] = [
     "browser_interact",
     "browser_navigate",
     "browser_network",
+    "browser_snapshot",
     "browser_tab",
     "page_tools",
     "sleep",
