@@ -63,7 +63,8 @@ fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fa
     let patience = Patience { ask_after: config.ping_after, dead_after: config.dead_after };
     let liveness = naming.dialect.liveness.with(patience);
     let start = Start { instance: naming.instance.clone(), version: edge.version, liveness };
-    let visitor = Visitor {
+    // Boxed: whatever is handed to a task stays part of it to the end.
+    let visitor = Box::new(Visitor {
         dialect: (naming.dialect.start)(&start),
         info: naming.dialect,
         liveness,
@@ -71,7 +72,7 @@ fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fa
         origin: pass.origin,
         grant: pass.grant,
         port: ends.port,
-    };
+    });
     let span = tracing::info_span!("connection", dialect = naming.dialect.name);
     let task_edge = edge.clone();
     edge.tasks.spawn(
@@ -87,14 +88,14 @@ fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fa
 }
 
 /// Runs one connection over any byte stream that has been switched to WebSocket.
-pub async fn serve<Io>(edge: Arc<Edge>, io: Io, visitor: Visitor)
+pub async fn serve<Io>(edge: Arc<Edge>, io: Io, visitor: Box<Visitor>)
 where
     Io: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send,
 {
     let config = edge.config.load_full();
     let (socket, allowance) = open_socket(&config, io).await;
     let _counted = Counted::new(&edge.metrics.sockets);
-    connection::run(&edge, &config, socket, allowance, visitor).await;
+    connection::run(&edge, &config, socket, allowance, *visitor).await;
 }
 
 /// Puts WebSocket with our limits on a byte stream; little may be sent until they are raised.

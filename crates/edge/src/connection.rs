@@ -26,6 +26,7 @@ use crate::{
     config::Config,
     gate::Grant,
     meter::{Allowance, Meter},
+    register::Claim,
 };
 use ending::End;
 use opening::{judge, open};
@@ -52,57 +53,95 @@ pub struct Visitor {
     pub port: u16,
 }
 
+/// What is known of a peer before its introduction.
+struct Newcomer {
+    info: &'static DialectInfo,
+    instance: Option<InstanceId>,
+    origin: Option<String>,
+    grant: Grant,
+    port: u16,
+}
+
+impl Visitor {
+    /// Puts the machine into its place; the rest is needed until the introduction.
+    fn sit_down(self) -> (Shared, Box<Newcomer>) {
+        let Self { dialect, info, liveness, instance, origin, grant, port } = self;
+        let newcomer = Newcomer { info, instance, origin, grant, port };
+        (Shared::new(dialect, liveness), Box::new(newcomer))
+    }
+}
+
 pub(crate) type Socket<Io> = WebSocketStream<Meter<Io>>;
 type Reading<Io> = SplitStream<Socket<Io>>;
 type Writing<Io> = SplitSink<Socket<Io>, Message>;
 
 /// Runs a connection to its end.
-pub async fn run<Io>(
+///
+/// A task is as large as its largest phase with all that was handed to it, and ten thousand of
+/// them wait: whatever is not the idle conversation is boxed, and the socket is taken apart before
+/// the task begins.
+pub fn run<Io>(
     edge: &Edge,
     config: &Config,
     socket: Socket<Io>,
     allowance: Allowance,
     visitor: Visitor,
-) where
+) -> impl Future<Output = ()>
+where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let (mut writing, mut reading) = socket.split();
-    let Visitor { dialect, info, liveness, instance, origin, grant, port } = visitor;
-    let shared = Shared::new(dialect, liveness);
-    // Boxed, like all that is not the idle conversation: a task is as large as its largest
-    // phase, and ten thousand of them wait.
-    let opened = Box::pin(open(edge, config, &shared, &mut reading, &mut writing)).await;
-    let end = match opened {
-        Err(end) => end,
-        Ok((hello, rest)) => {
-            let judged = judge(&hello, instance.as_ref(), grant).and_then(|()| {
-                let claim = (info.name == dialect::moonsurf::NAME)
-                    .then(|| edge.registrations.claim(&hello.instance, origin.as_deref(), port));
-                claim.transpose()
-            });
-            match judged {
-                Err(closing) => End::Close(closing),
-                Ok(_claim) => {
-                    let unproven = grant == Grant::Unproven;
-                    let introduction = Introduction { hello, dialect: info.name, origin, unproven };
-                    let (outbox, outgoing) = edge.hub.outbox();
-                    match Box::pin(edge.hub.attach(introduction, outbox)).await {
-                        Err(closing) => End::Close(closing),
-                        Ok(attachment) => {
-                            allowance.raise(config.message_bytes);
-                            let both = (&mut reading, &mut writing);
-                            converse(config, &shared, both, &attachment, outgoing, rest).await
-                        }
-                    }
-                }
+    let (shared, newcomer) = visitor.sit_down();
+    async move {
+        let both = (&mut reading, &mut writing);
+        let admitted = Box::pin(admit(edge, config, &shared, newcomer, both)).await;
+        let end = match admitted {
+            Err(end) => end,
+            Ok(mut admitted) => {
+                allowance.raise(config.message_bytes);
+                converse(config, &shared, (&mut reading, &mut writing), &mut admitted).await
             }
-        }
-    };
-    let farewell = |closing: Option<&Closing>| {
-        let bye = closing.map(|closing| ToBrowser::Bye(closing.clone()));
-        shared.encode(bye.into_iter().collect()).frames
-    };
-    Box::pin(ending::finish(edge, &allowance, reading, writing, end, farewell)).await;
+        };
+        let farewell = |closing: Option<&Closing>| {
+            let bye = closing.map(|closing| ToBrowser::Bye(closing.clone()));
+            shared.encode(bye.into_iter().collect()).frames
+        };
+        Box::pin(ending::finish(edge, &allowance, reading, writing, end, farewell)).await;
+    }
+}
+
+/// A peer that has its session.
+struct Admitted {
+    attachment: Attachment,
+    outgoing: Outgoing,
+    /// What the machine said right after the introduction.
+    said_already: Vec<Output>,
+    /// Its registration is in use for as long as it is here.
+    _claim: Option<Claim>,
+}
+
+/// Waits for the introduction and gets the peer its session.
+async fn admit<Io>(
+    edge: &Edge,
+    config: &Config,
+    shared: &Shared,
+    newcomer: Box<Newcomer>,
+    (reading, writing): (&mut Reading<Io>, &mut Writing<Io>),
+) -> Result<Admitted, End>
+where
+    Io: AsyncRead + AsyncWrite + Unpin + Send,
+{
+    let Newcomer { info, instance, origin, grant, port } = *newcomer;
+    let (hello, said_already) = open(edge, config, shared, reading, writing).await?;
+    judge(&hello, instance.as_ref(), grant).map_err(End::Close)?;
+    let claim = (info.name == dialect::moonsurf::NAME)
+        .then(|| edge.registrations.claim(&hello.instance, origin.as_deref(), port));
+    let _claim = claim.transpose().map_err(End::Close)?;
+    let unproven = grant == Grant::Unproven;
+    let introduction = Introduction { hello, dialect: info.name, origin, unproven };
+    let (outbox, outgoing) = edge.hub.outbox();
+    let attachment = edge.hub.attach(introduction, outbox).await.map_err(End::Close)?;
+    Ok(Admitted { attachment, outgoing, said_already, _claim })
 }
 
 /// Reads and writes until one of the two ends.
@@ -110,19 +149,19 @@ async fn converse<Io>(
     config: &Config,
     shared: &Shared,
     (reading, writing): (&mut Reading<Io>, &mut Writing<Io>),
-    attachment: &Attachment,
-    mut outgoing: Outgoing,
-    said_already: Vec<Output>,
+    admitted: &mut Admitted,
 ) -> End
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
+    let Admitted { attachment, outgoing, said_already, .. } = admitted;
     // The welcome waits already, and comes before whatever the machine says by itself.
     let welcome = outgoing.next().await;
-    if let Err(end) = write_batch(config, shared, writing, attachment, Some(welcome)).await {
+    let written = Box::pin(write_batch(config, shared, writing, attachment, Some(welcome))).await;
+    if let Err(end) = written {
         return end;
     }
-    if let Err(end) = carry_out(shared, said_already, attachment) {
+    if let Err(end) = carry_out(shared, std::mem::take(said_already), attachment) {
         return end;
     }
     // Both may be dropped at any point: a frame that is half written stays in the socket's
@@ -231,7 +270,7 @@ async fn write_loop<Io>(
     shared: &Shared,
     writing: &mut Writing<Io>,
     attachment: &Attachment,
-    mut outgoing: Outgoing,
+    outgoing: &mut Outgoing,
 ) -> End
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
@@ -242,7 +281,8 @@ where
             batch = outgoing.next() => Some(batch),
             () = shared.own_ready.notified() => None,
         };
-        if let Err(end) = write_batch(config, shared, writing, attachment, batch).await {
+        let write = write_batch(config, shared, writing, attachment, batch);
+        if let Err(end) = Box::pin(write).await {
             return end;
         }
     }

@@ -1,6 +1,8 @@
 //! The queue between a session and the socket it is attached to.
 //!
-//! Bounded in messages and bytes. The hub puts in, the edge's writer takes out, everything
+//! Bounded in messages and bytes; what the writer has taken counts too until it asks for more, but
+//! leaves half of the room: at most one and a half times the limit is held for a peer, and one large
+//! message on a slow line is no reason to cut it. The hub puts in, the edge's writer takes out, everything
 //! that is ready at once. **Full** means: the message is refused, and whoever put it decides
 //! (a call is answered with `busy`; a numbered message closes the socket, because the replay
 //! brings it back later). A queue made by hand and not a channel: an idle one holds no memory.
@@ -43,13 +45,16 @@ struct Shared {
 struct Queue {
     messages: VecDeque<(ToBrowser, Instant)>,
     bytes: usize,
+    /// Bytes that the writer has taken and is writing.
+    under_way: usize,
     /// Set once: nothing may be put in any more.
     closing: Option<Closing>,
     /// The edge is gone: nothing will be taken out any more.
     abandoned: bool,
 }
 
-/// Makes a queue that holds at most this much. One message is always accepted, however large.
+/// Makes a queue that holds at most this much, and less while much is being written. An empty one
+/// always accepts a message, however large.
 pub fn outbox(most_messages: usize, most_bytes: usize) -> (Outbox, Outgoing) {
     let shared = Arc::new(Shared {
         most_messages,
@@ -68,8 +73,8 @@ impl Outbox {
             return Err(Refusal::Closed);
         }
         let size = message.size();
-        let full = queue.messages.len() >= self.shared.most_messages
-            || queue.bytes + size > self.shared.most_bytes;
+        let room = self.shared.most_bytes - queue.under_way.min(self.shared.most_bytes / 2);
+        let full = queue.messages.len() >= self.shared.most_messages || queue.bytes + size > room;
         if full && !queue.messages.is_empty() {
             return Err(Refusal::Full);
         }
@@ -78,6 +83,12 @@ impl Outbox {
         drop(queue);
         self.shared.ready.notify_one();
         Ok(())
+    }
+
+    /// Returns about how many bytes are held for the peer, waiting or being written.
+    pub fn held(&self) -> usize {
+        let queue = self.shared.queue.lock();
+        queue.bytes + queue.under_way
     }
 
     /// Ends the connection once what is queued has been written. The first reason counts.
@@ -107,8 +118,8 @@ pub enum Batch {
 }
 
 impl Outgoing {
-    /// Waits until there is something to do and takes all of it. Cancel-safe: nothing is
-    /// taken before it is returned.
+    /// Waits until there is something to do and takes all of it. Asking again says that what was
+    /// taken before is written. Cancel-safe: nothing is taken before it is returned.
     pub async fn next(&mut self) -> Batch {
         loop {
             if let Some(batch) = self.take() {
@@ -120,10 +131,10 @@ impl Outgoing {
 
     fn take(&mut self) -> Option<Batch> {
         let mut queue = self.shared.queue.lock();
+        queue.under_way = std::mem::take(&mut queue.bytes);
         if queue.messages.is_empty() {
             return queue.closing.clone().map(Batch::Close);
         }
-        queue.bytes = 0;
         let taken = std::mem::take(&mut queue.messages);
         drop(queue);
         let messages = taken.into_iter().filter_map(|(message, at)| in_time(message, at));
@@ -145,7 +156,7 @@ impl Drop for Outgoing {
         let mut queue = self.shared.queue.lock();
         queue.abandoned = true;
         queue.messages = VecDeque::new();
-        queue.bytes = 0;
+        (queue.bytes, queue.under_way) = (0, 0);
     }
 }
 
@@ -166,6 +177,18 @@ mod tests {
         assert_eq!(inbox.push(ToBrowser::Ping), Err(Refusal::Full));
         assert!(matches!(outgoing.next().await, Batch::Messages(taken) if taken.len() == 1));
         assert_eq!(inbox.push(ToBrowser::Ping), Ok(()), "taking makes room");
+    }
+
+    #[tokio::test]
+    async fn what_is_being_written_takes_up_to_half_of_the_room() {
+        let size = ToBrowser::Ping.size();
+        let (inbox, mut outgoing) = outbox(100, 4 * size);
+        let fill = || (0..).take_while(|_| inbox.push(ToBrowser::Ping).is_ok()).count();
+        for (accepted, held) in [(4, 4), (2, 6), (2, 4), (2, 4)] {
+            assert_eq!((fill(), inbox.held()), (accepted, held * size));
+            assert!(matches!(outgoing.next().await, Batch::Messages(_)));
+        }
+        assert_eq!(inbox.held(), 2 * size, "what is being written");
     }
 
     #[tokio::test]

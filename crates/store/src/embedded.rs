@@ -77,7 +77,8 @@ impl EmbeddedStore {
     /// Reads the whole file: call it before others wait for you.
     pub fn open(options: Options) -> Result<Self, StoreError> {
         let mut opened = open::open(&options)?;
-        let queue = Arc::new(Queue::new(options.queue_bytes, opened.loaded.last_place));
+        let last_place = opened.loaded.last_place;
+        let queue = Arc::new(Queue::new(options.queue_bytes, options.linger, last_place));
         let max_pages = Arc::new(AtomicU32::new(options.max_pages.unwrap_or(0)));
         let (term, notices) = (opened.term, std::mem::take(&mut opened.notices));
         for notice in &notices {

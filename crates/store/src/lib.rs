@@ -117,7 +117,7 @@ pub trait Store: Send + Sync {
     /// Numbers grow; a missing one was trimmed or is damaged.
     fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditLine>, StoreError>;
 
-    /// Adds an audit line.
+    /// Adds an audit line. It reaches the disk a little later unless somebody waits for it.
     fn append_audit(&self, record: AuditRecord) -> Result<(), StoreError>;
 
     /// Keeps the writes until the returned value is dropped together: they are on disk all or
@@ -125,6 +125,8 @@ pub trait Store: Send + Sync {
     fn together(&self) -> Together<'_>;
 
     /// Returns the number of the newest write. Numbers never fall, also those of other threads.
+    ///
+    /// Ask for it in order to wait for it: what lingers because nobody waits is written at once.
     fn written(&self) -> u64;
 
     /// Watches up to which number all writes are on disk, in order. A store without a disk

@@ -2,6 +2,8 @@
 //! data; exit codes are 0 done, 1 failed, 2 wrong usage, 3 no hub, 4 refused, and 5 for a hub in
 //! the background that found another one at work.
 
+mod plain_stdio;
+
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -107,7 +109,7 @@ pub struct ConformanceServer {
     pub port: u16,
 }
 
-#[derive(Args)]
+#[derive(Debug, PartialEq, Args)]
 pub struct Stdio {
     /// The session that calls go to when they name none.
     #[arg(long, short)]
@@ -275,6 +277,16 @@ const USUAL: &[&str] =
 
 /// Reads the command line and does what it says.
 pub fn run() -> Result<(), Failure> {
+    let words = std::env::args_os().skip(1);
+    match plain_stdio::read(words, |name| std::env::var_os(name)) {
+        Some(stdio) => command::stdio::run(&stdio),
+        None => run_any(),
+    }
+}
+
+// Not inlined: its stack would be touched by who does not need it.
+#[inline(never)]
+fn run_any() -> Result<(), Failure> {
     let matches = command_for(std::env::args().nth(1).as_deref()).get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     match cli.command {

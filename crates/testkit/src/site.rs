@@ -210,7 +210,8 @@ async fn reply(path: &str, query: &str, body: &[u8], folder: &PathBuf, seen: &Se
             whole(302, "text/plain", &head, b"")
         }
         ["data"] => {
-            let asked = seen.0.lock().unwrap().1.iter().filter(|it| it.starts_with("/data")).count();
+            let asked =
+                seen.0.lock().unwrap().1.iter().filter(|it| it.starts_with("/data")).count();
             let data = json!({"query": query, "asked": asked}).to_string();
             whole(200, "application/json", "", data.as_bytes())
         }

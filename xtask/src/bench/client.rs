@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use futures_util::{SinkExt, StreamExt};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{net::TcpStream, task::JoinSet};
 use tokio_tungstenite::{
@@ -92,6 +93,19 @@ impl Socket {
     }
 }
 
+/// What an app reads of a message, and no more: the floor reads nothing.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    call_id: Option<&'a str>,
+}
+
+fn answer(call: &str) -> String {
+    format!(r#"{{"type":"toolResult","callId":"{call}","result":null}}"#)
+}
+
 /// An app with a state and a tool that answers at once, for as long as this lives.
 pub struct App(JoinSet<Result<()>>);
 
@@ -110,14 +124,12 @@ impl App {
         let mut answering = JoinSet::new();
         answering.spawn(async move {
             loop {
-                let message: Value = serde_json::from_str(&socket.receive().await?)?;
-                if message["type"] == "callTool" {
-                    let id = &message["callId"];
-                    let answer = json!({"type": "toolResult", "callId": id, "result": null});
-                    socket.send(answer.to_string()).await?;
-                }
-                if message["type"] == "ping" {
-                    socket.send(r#"{"type":"pong"}"#.to_owned()).await?;
+                let text = socket.receive().await?;
+                let message: Told = serde_json::from_str(&text)?;
+                match (message.kind, message.call_id) {
+                    ("callTool", Some(id)) => socket.send(answer(id)).await?,
+                    ("ping", _) => socket.send(r#"{"type":"pong"}"#.to_owned()).await?,
+                    _ => {}
                 }
             }
         });

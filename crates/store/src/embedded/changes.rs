@@ -115,6 +115,21 @@ impl Change {
         }
     }
 
+    /// Returns whether nobody waits for it, so that it may wait for others: the trace that calls
+    /// leave, and what is dropped from logs.
+    pub fn lingers(&self) -> bool {
+        match self {
+            Self::Audit(_) | Self::Trim(..) => true,
+            Self::Append(head, _) => head.kind == LogKind::Feed,
+            Self::Session(_)
+            | Self::Forget(..)
+            | Self::Received(..)
+            | Self::State(..)
+            | Self::Open(_)
+            | Self::Result(..) => false,
+        }
+    }
+
     /// Returns whether it makes room, and so is taken when there is none.
     pub fn frees(&self) -> bool {
         matches!(self, Self::Forget(..) | Self::Trim(..))

@@ -2,6 +2,11 @@
 
 use std::{path::PathBuf, time::Duration};
 
+/// How long a write that nobody waits for may wait for others. A commit takes about as long as a call
+/// over HTTP: one per call would double its time, one in ten milliseconds is a few percent of one
+/// core. Longer would save little, and a crash takes this much of the audit.
+const LINGER: Duration = Duration::from_millis(10);
+
 /// Where the store is and how much it may hold. [`Options::new`] has what fits one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
@@ -14,6 +19,9 @@ pub struct Options {
     pub term_floor: u64,
     /// Bytes that may wait for the disk; one more write is refused.
     pub queue_bytes: usize,
+    /// How long a write that nobody waits for (audit lines, entries of feeds, trimming) may wait for
+    /// others to be committed with it.
+    pub linger: Duration,
     /// How long the writer waits for another program that has the file locked. No caller waits.
     pub busy_wait: Duration,
     /// How long the writer waits after a failed commit before it tries again.
@@ -42,6 +50,7 @@ impl Options {
             program: "0.0.0".to_owned(),
             term_floor: 0,
             queue_bytes: 64 << 20,
+            linger: LINGER,
             busy_wait: Duration::from_secs(1),
             retry_pause: Duration::from_millis(500),
             checkpoint_pages: 1000,

@@ -3,6 +3,9 @@
 //! [`Queue::push`] never waits: a write is taken at once or refused at once. When so many bytes
 //! wait that one more write would pass the limit, it is refused, and the store says that it is
 //! degraded until the next commit; what makes room is always taken. Nothing is dropped.
+//!
+//! What somebody waits for is committed at once, with all that was written before it. What nobody
+//! waits for lingers, so that a commit costs many writes little instead of each of them much.
 
 use std::{
     sync::{
@@ -30,15 +33,19 @@ pub(super) struct Queue {
     /// The last place that was given to a message.
     last_place: AtomicU64,
     limit: usize,
+    linger: Duration,
 }
 
 struct Waiting {
     changes: Changes,
+    /// Until then all that waits may go on waiting; `None` when somebody waits for some of it.
+    linger_until: Option<Instant>,
     /// The part that the writer is committing: its weight and its audit lines.
     taken: (usize, Vec<Arc<AuditLine>>),
     written: u64,
     health: Health,
     fenced: Option<StoreError>,
+    /// Nothing is tried again before, however much somebody waits for it.
     retry_at: Option<Instant>,
     stage: Stage,
 }
@@ -64,11 +71,24 @@ pub(super) enum Turn {
     End { crash: bool },
 }
 
+/// What is to be done with what waits.
+#[derive(Debug, PartialEq, Eq)]
+enum Next {
+    Take,
+    /// Nothing, until then at most; without a time until something changes.
+    Wait(Option<Instant>),
+    End {
+        crash: bool,
+    },
+}
+
 impl Queue {
-    /// Makes a queue that holds up to about so many bytes, for a file that ends at a place.
-    pub fn new(limit: usize, last_place: PlaceId) -> Self {
+    /// Makes a queue that holds up to about so many bytes, for a file that ends at a place. What
+    /// nobody waits for lingers in it.
+    pub fn new(limit: usize, linger: Duration, last_place: PlaceId) -> Self {
         let waiting = Waiting {
             changes: Changes::default(),
+            linger_until: None,
             taken: (0, Vec::new()),
             written: 0,
             health: Health::Ok,
@@ -83,6 +103,7 @@ impl Queue {
             synced: watch::Sender::new(0),
             last_place: AtomicU64::new(last_place.0),
             limit,
+            linger,
         }
     }
 
@@ -111,15 +132,30 @@ impl Queue {
         }
         waiting.written += 1;
         let number = waiting.written;
+        // Lingering must never be why there is no room.
+        let lingers = change.lingers() && weight <= self.limit / 2;
+        let first = waiting.changes.is_empty();
         waiting.changes.add(number, change);
+        if first && lingers {
+            waiting.linger_until = Some(Instant::now() + self.linger);
+        }
+        let hurried = !lingers && waiting.hurry();
         drop(waiting);
-        self.changed.notify_one();
+        // Once for all that is taken together: waking a thread costs as much as a call may.
+        if first || hurried {
+            self.changed.notify_one();
+        }
         Ok(())
     }
 
-    /// Returns the number of the newest write.
+    /// Returns the number of the newest write. Who asks is going to wait for it: from now on
+    /// nothing lingers that was written up to it.
     pub fn written(&self) -> u64 {
-        self.waiting.lock().written
+        let mut waiting = self.waiting.lock();
+        if waiting.hurry() {
+            self.changed.notify_one();
+        }
+        waiting.written
     }
 
     /// Watches up to which number everything is on disk.
@@ -180,27 +216,20 @@ impl Queue {
         let rest_at = rest_after.map(|rest_after| Instant::now() + rest_after);
         let mut waiting = self.waiting.lock();
         loop {
-            match waiting.stage {
-                Stage::Open => {}
-                Stage::Flushing if !waiting.changes.is_empty() => {
+            let due = match waiting.next(Instant::now()) {
+                Next::Take => {
                     drop(waiting);
                     return self.take_whole();
                 }
-                Stage::Flushing | Stage::Ended => return Turn::End { crash: false },
-                Stage::Abandoned => return Turn::End { crash: true },
-            }
-            if !waiting.changes.is_empty() && waiting.retry_at.is_none() {
-                drop(waiting);
-                return self.take_whole();
-            }
-            let Some(until) = waiting.retry_at.or(rest_at) else {
+                Next::End { crash } => return Turn::End { crash },
+                Next::Wait(due) => due,
+            };
+            let Some(until) = due.or(rest_at) else {
                 self.changed.wait(&mut waiting);
                 continue;
             };
-            if self.changed.wait_until(&mut waiting, until).timed_out()
-                && waiting.retry_at.take().is_none()
-                && waiting.changes.is_empty()
-            {
+            let timed_out = self.changed.wait_until(&mut waiting, until).timed_out();
+            if timed_out && due.is_none() && waiting.changes.is_empty() {
                 return Turn::Rest;
             }
         }
@@ -232,6 +261,7 @@ impl Queue {
         }
         changes.absorb(std::mem::take(&mut waiting.changes));
         waiting.changes = changes;
+        waiting.linger_until = None;
         waiting.taken = (0, Vec::new());
         waiting.health = Health::Degraded { reason };
         waiting.retry_at = Some(Instant::now() + pause);
@@ -263,7 +293,28 @@ impl Queue {
 }
 
 impl Waiting {
+    /// Says what is to be done now.
+    fn next(&self, now: Instant) -> Next {
+        match self.stage {
+            Stage::Flushing if !self.changes.is_empty() => return Next::Take,
+            Stage::Flushing | Stage::Ended => return Next::End { crash: false },
+            Stage::Abandoned => return Next::End { crash: true },
+            Stage::Open if self.changes.is_empty() => return Next::Wait(None),
+            Stage::Open => {}
+        }
+        match self.retry_at.or(self.linger_until) {
+            Some(until) if now < until => Next::Wait(Some(until)),
+            _ => Next::Take,
+        }
+    }
+
+    /// Ends the lingering; returns whether there was any.
+    fn hurry(&mut self) -> bool {
+        self.linger_until.take().is_some()
+    }
+
     fn take_all(&mut self) -> Turn {
+        (self.linger_until, self.retry_at) = (None, None);
         let changes = std::mem::take(&mut self.changes);
         self.taken = (changes.weight(), changes.audit.clone());
         Turn::Write(Box::new(changes))
@@ -278,3 +329,6 @@ impl Waiting {
         StoreError::Unavailable(reason)
     }
 }
+
+#[cfg(test)]
+mod tests;

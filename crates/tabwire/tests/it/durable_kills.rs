@@ -20,6 +20,9 @@ use crate::scene::hub;
 /// Clients that send events, and clients that call, at the same time.
 const CLIENTS: usize = 3;
 
+/// How soon a hub must serve again, in nineteen cases of twenty.
+const SERVING_AGAIN: Duration = Duration::from_secs(1);
+
 /// What clients were told, over all lives of the hub.
 #[derive(Default)]
 struct Told {
@@ -229,10 +232,12 @@ async fn nothing_that_was_promised_is_lost_when_the_hub_is_killed() {
     println!("{} events kept, {} calls, {answered} answered", kept.len(), calls.len());
     assert!(kept.len() > 20 && answered > 20, "there was traffic");
     starts.sort_unstable();
-    let p95 = starts[(starts.len() * 95).div_ceil(100) - 1];
-    println!("serving again within {p95:?} (p95), {:?} at most", starts.last().unwrap());
-    if torture::is_long() {
-        assert!(p95 < Duration::from_secs(1), "{p95:?}");
-    } // Once told, an event stays told twice: only the first is of interest.
+    let (median, p95) = (starts[starts.len() / 2], starts[(starts.len() * 95).div_ceil(100) - 1]);
+    println!("serving again after {median:?} (median), {p95:?} (p95)");
+    // Of a few starts the 95th percentile is the slowest one, which says more about what else the
+    // machine did than about the hub: the short form asks the middle one.
+    let counted = if torture::is_long() { p95 } else { median };
+    assert!(counted < SERVING_AGAIN, "{counted:?}");
+    // Once told, an event stays told twice: only the first is of interest.
     assert_eq!(twice.first(), None, "an event is in the feed twice");
 }

@@ -213,7 +213,7 @@ async fn a_hub_killed_in_mid_call_costs_no_client_its_stream() {
     }
     p95("requests answered by the next hub", served);
     let back = p95("the browser is back", back);
-    assert!(back < 2 * BACK, "{back:?}; {BACK:?} is wanted on a machine that does nothing else");
+    assert!(back < BACK, "{back:?}");
 }
 
 /// What may be asked, and what may become of it.

@@ -1,6 +1,6 @@
 //! The whole hub from the outside: a real process, peers that speak the protocol, nothing else.
 //!
-//! - calls: [`load`], [`routing`], [`endings`], [`lanes`];
+//! - calls: [`load`], [`routing`], [`endings`], [`lanes`], [`tab_owners`];
 //! - state: [`state`], [`versions`];
 //! - recovery: [`replay`], [`inbox`], [`cuts`], [`takeover`], [`compressed`];
 //! - what survives: [`durable_restart`], [`durable_kills`], [`durable_store`], [`recovered_calls`],

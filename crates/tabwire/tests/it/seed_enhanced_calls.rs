@@ -198,7 +198,7 @@ async fn pages_are_read_as_text_and_as_a_picture() {
     session(&hub, "enhanced").await;
     let claude = client(&hub, "claude");
     done(&claude, "browser_navigate", json!({"url": "https://shop.example/"})).await;
-    let snapshot = claude.call("browser_content", json!({"action": "snapshot"})).await.result();
+    let snapshot = claude.call("browser_snapshot", json!({})).await.result();
     assert_ne!(snapshot["isError"], true, "{snapshot}");
     assert!(snapshot.to_string().contains("[ref=ref2]"), "{snapshot}");
     let picture = claude.call("browser_content", json!({"action": "screenshot"})).await.result();

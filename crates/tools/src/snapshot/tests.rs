@@ -1,3 +1,5 @@
+//! Lines, parts that fit, and cursors.
+
 use model::Json;
 use serde_json::{Value, json};
 
