@@ -2,13 +2,14 @@
 //!
 //! - this file: sessions, state, feed, calls, events;
 //! - [`body`]: reading requests with limits and clear errors;
-//! - [`tail`]: watching live; [`dialects`]: what is spoken where;
+//! - [`tail`]: watching live; [`dialects`]: what is spoken where; [`pairing`]: unpairing;
 //! - [`view`]: sessions and answers as JSON.
 //!
 //! Described by `openapi.json` beside it; a test compares the two.
 
 pub mod body;
 mod dialects;
+mod pairing;
 mod tail;
 pub mod view;
 
@@ -59,6 +60,7 @@ pub fn routes() -> Router<Arc<Edge>> {
         .route("/api/call", post(|edge, pass, request| answer(call(edge, pass, request))))
         .route("/api/events", post(|edge, request| answer(event(edge, request))))
         .route("/api/audit", get(|edge, query| answer(audit(edge, query))))
+        .route("/api/unpair", post(|edge, request| answer(pairing::unpair(edge, request))))
         .route("/api/tail", get(tail::tail))
         .route("/api/openapi.json", get(openapi))
 }

@@ -7,6 +7,7 @@
 
 pub(crate) mod ending;
 mod opening;
+mod proving;
 mod shared;
 
 use std::{collections::VecDeque, time::Duration};
@@ -29,7 +30,9 @@ use crate::{
     register::Claim,
 };
 use ending::End;
-use opening::{judge, open};
+use opening::{Opened, judge, open};
+use proving::Proving;
+pub use proving::unpaired;
 use shared::{Encoded, Shared};
 
 /// A timer that fires this much too late means that we slept, not that the peer is dead.
@@ -132,7 +135,9 @@ where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let Newcomer { info, instance, origin, grant, port } = *newcomer;
-    let (hello, said_already) = open(edge, config, shared, reading, writing).await?;
+    let mut proving = Proving::new(edge, grant, instance.as_ref());
+    let Opened { hello, rest: said_already } =
+        open(edge, config, shared, (reading, writing), &mut proving).await?;
     judge(&hello, instance.as_ref(), grant).map_err(End::Close)?;
     let claim = (info.name == dialect::moonsurf::NAME)
         .then(|| edge.registrations.claim(&hello.instance, origin.as_deref(), port));
@@ -141,6 +146,9 @@ where
     let introduction = Introduction { hello, dialect: info.name, origin, unproven };
     let (outbox, outgoing) = edge.hub.outbox();
     let attachment = edge.hub.attach(introduction, outbox).await.map_err(End::Close)?;
+    if proving.is_outdated() {
+        return Err(End::Close(proving::outdated()));
+    }
     Ok(Admitted { attachment, outgoing, said_already, _claim })
 }
 

@@ -10,7 +10,7 @@ use std::{
 
 use arc_swap::ArcSwap;
 use axum::{Router, routing::any};
-use guard::Tokens;
+use guard::{Pairings, Tokens};
 use hub::Hub;
 use prometheus_client::registry::Registry;
 use tokio::{net::TcpListener, time::Instant};
@@ -38,6 +38,10 @@ pub struct Edge {
     pub config: ArcSwap<Config>,
     /// The known tokens, as they are now.
     pub tokens: ArcSwap<Tokens>,
+    /// The paired browsers; without them nobody can prove anything.
+    pub pairings: OnceLock<Pairings>,
+    /// How often browsers were unpaired: who was let in while that happened is judged anew.
+    pub unpairings: AtomicU64,
     /// What the edge counts.
     pub metrics: Metrics,
     /// All counters, for `/metrics`.
@@ -73,6 +77,8 @@ impl Edge {
             port: AtomicU16::new(config.port),
             config: ArcSwap::from_pointee(config),
             tokens: ArcSwap::from_pointee(tokens),
+            pairings: OnceLock::new(),
+            unpairings: AtomicU64::new(0),
             metrics,
             registry,
             tasks: TaskTracker::new(),

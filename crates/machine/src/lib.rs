@@ -7,19 +7,24 @@
 //! - [`relay`]: what `tabwire stdio` does: a client's lines, whichever hub is there;
 //! - [`control`]: status and stop; [`process`]: proof of who a process is;
 //! - [`idle`]: when a hub in the background may end;
-//! - [`discovery`]: the file that other tools look for.
+//! - [`discovery`]: the file that other tools look for;
+//! - [`native_host`]: how a browser's extension asks where the hub is;
+//! - [`install`]: what browsers and AI clients must know of us; [`doctor`]: whether they do.
 //!
 //! It knows no sessions, and of MCP only what a relay must.
 
 pub mod control;
 pub mod discovery;
+pub mod doctor;
 #[cfg(test)]
 mod fake_hub;
 pub mod folder;
 pub mod idle;
+pub mod install;
 pub mod join;
 pub mod lock;
 pub mod log;
+pub mod native_host;
 pub mod private;
 pub mod process;
 pub mod record;

@@ -17,6 +17,8 @@ use crate::{
     failure::Failure,
 };
 
+pub mod setup;
+
 /// Connects AI clients to live browsers and web apps: one program, one port.
 #[derive(Parser)]
 #[command(name = "tabwire", version, arg_required_else_help = true, propagate_version = true)]
@@ -59,6 +61,22 @@ enum Command {
     #[command(after_help = "Example:\n  tabwire dialects\n\n\
         Ports for clients of other projects are opened with `tabwire serve --compat`.")]
     Dialects(Dialects),
+    /// Pairs a browser by a code, and lets the native messaging host pair.
+    #[command(after_help = "Examples:\n  tabwire pair\n  tabwire pair --list --json\n\n\
+        Paste the code into the extension within two minutes. Where the native messaging host is \
+        installed, browsers pair by themselves.")]
+    Pair(Pair),
+    /// Forgets the keys of paired browsers and ends their connections.
+    #[command(after_help = "Examples:\n  tabwire unpair work\n  tabwire unpair --all\n\n\
+        The native messaging host pairs no new browser until the next `tabwire pair`.")]
+    Unpair(Unpair),
+    /// Answers our extension on standard input and output; started by the browser.
+    #[command(
+        hide = true,
+        after_help = "Example:\n  \
+        tabwire native-host chrome-extension://flijodnkmdflbekoipgfjippcnecmdfi/"
+    )]
+    NativeHost(NativeHost),
     /// Looks at the file of the embedded store, or works on it; no hub may run for the latter.
     #[command(after_help = "Examples:\n  tabwire store check\n  tabwire store export > kept.jsonl")]
     Store(Store),
@@ -67,6 +85,19 @@ enum Command {
         after_help = "Examples:\n  tabwire audit tail\n  tabwire audit tail --lines 500 --json"
     )]
     Audit(Audit),
+    /// Tells browsers and AI clients on this machine of Tabwire; shows every change, and asks first.
+    #[command(after_help = "Examples:\n  tabwire install --dry-run\n  tabwire install\n  \
+        tabwire install --client claude-code --browser chrome --yes\n\n\
+        A changed file keeps a backup beside it; `tabwire uninstall` takes everything back.")]
+    Install(setup::Install),
+    /// Takes away what `install` has put there, and nothing else.
+    #[command(after_help = "Examples:\n  tabwire uninstall --dry-run\n  \
+        tabwire uninstall --client cursor --yes")]
+    Uninstall(setup::Uninstall),
+    /// Looks whether everything is in its place, and says how to mend it; exit code 1 means that
+    /// something does not work.
+    #[command(after_help = "Examples:\n  tabwire doctor\n  tabwire doctor --json")]
+    Doctor(setup::Doctor),
     /// Prints the version.
     #[command(after_help = "Example:\n  tabwire version --json")]
     Version(Version),
@@ -218,6 +249,57 @@ pub struct Dialects {
 }
 
 #[derive(Args)]
+pub struct Pair {
+    /// Lists the paired browsers instead.
+    #[arg(long)]
+    pub list: bool,
+    /// Shows the code and does not wait until it is used.
+    #[arg(long, conflicts_with = "list")]
+    pub no_wait: bool,
+    /// The folder of the hub's data.
+    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// Prints JSON for programs, one object per line.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Unpair {
+    /// The browser: its instance id, or its name in `tabwire pair --list`.
+    #[arg(value_name = "INSTANCE|NAME", required_unless_present = "all", conflicts_with = "all")]
+    pub browser: Option<String>,
+    /// All of them.
+    #[arg(long)]
+    pub all: bool,
+    /// The folder of the hub's data.
+    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// The token file; its first token is shown to the hub.
+    #[arg(long, env = "TABWIRE_TOKEN_FILE", value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+    /// Prints JSON for programs.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct NativeHost {
+    /// The extension that asks, as the browser says it.
+    #[arg(value_name = "chrome-extension://ID/")]
+    pub origin: String,
+    /// The folder of the hub's data.
+    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// Which start of ours the browser belongs to.
+    #[arg(long, value_name = "ID")]
+    pub launch: Option<String>,
+    /// What the browser's session shall be called.
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+#[derive(Args)]
 pub struct Store {
     #[command(subcommand)]
     pub action: StoreAction,
@@ -302,8 +384,14 @@ fn run_any() -> Result<(), Failure> {
         Command::Call(call) => command::call::run(&call),
         Command::Tail(tail) => command::tail::run(&tail),
         Command::Dialects(dialects) => command::dialects::run(&dialects),
+        Command::Pair(pair) => command::pair::run(&pair),
+        Command::Unpair(unpair) => command::unpair::run(&unpair),
+        Command::NativeHost(options) => command::native_host::run(&options),
         Command::Store(store) => command::store::run(&store),
         Command::Audit(audit) => command::audit::run(&audit),
+        Command::Install(options) => command::install::run(&options),
+        Command::Uninstall(options) => command::uninstall::run(&options),
+        Command::Doctor(options) => command::doctor::run(&options),
         Command::Version(version) => command::version::run(version.json),
         Command::ConformanceServer(options) => command::conformance_server::run(&options),
         Command::ToolsDoc => command::tools_doc::run(),
@@ -320,8 +408,9 @@ fn run_any() -> Result<(), Failure> {
 fn command_for(first: Option<&str>) -> clap::Command {
     match first {
         Some(
-            "stdio" | "audit" | "call" | "dialects" | "sessions" | "status" | "stop" | "store"
-            | "tail" | "version",
+            "stdio" | "audit" | "call" | "dialects" | "doctor" | "install" | "native-host" | "pair"
+            | "sessions" | "status" | "stop" | "store" | "tail" | "uninstall" | "unpair"
+            | "version",
         ) => Cli::command(),
         _ => command(),
     }

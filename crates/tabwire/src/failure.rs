@@ -35,6 +35,11 @@ impl Failure {
         Self { exit: machine::join::LOST, message: String::new() }
     }
 
+    /// Returns the words.
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Prints the message and returns the exit code.
     pub fn report(self) -> ExitCode {
         if !self.message.is_empty() {

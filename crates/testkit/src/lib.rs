@@ -9,6 +9,7 @@
 //! - [`dial`] and [`socket`]: a WebSocket down to its frames; [`frame`]: frames built by hand;
 //! - [`browser`]: a peer that speaks `tabwire.v1` and is driven by hand, with its numbered log in
 //!   [`log`]; [`app`]: one that answers by a script; [`executor`]: what it has run;
+//! - [`extension`]: our extension, which proves itself;
 //! - [`mcp`]: AI clients in both eras, over HTTP and through a relay;
 //! - [`seeds`]: the clients of other projects; [`site`]: pages for real browsers;
 //! - [`cutter`]: a proxy that cuts, delays, splits and freezes.
@@ -25,6 +26,7 @@ pub mod command;
 pub mod cutter;
 pub mod dial;
 pub mod executor;
+pub mod extension;
 pub mod frame;
 pub mod http;
 pub mod hub_process;
@@ -47,6 +49,7 @@ pub use command::Commands;
 pub use cutter::Cutter;
 pub use dial::Dial;
 pub use executor::Executor;
+pub use extension::{EXTENSION, FakeExtension};
 pub use http::{Ask, Http, Response};
 pub use hub_process::{HubOptions, HubProcess, Signal};
 pub use log::Position;

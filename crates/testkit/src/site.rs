@@ -195,6 +195,8 @@ async fn reply(path: &str, query: &str, body: &[u8], folder: &PathBuf, seen: &Se
                 None => whole(200, "text/plain", "", b"late"),
             }
         }
+        // Asked for by browsers on their own; not there would be an error in the page's console.
+        ["favicon.ico"] => whole(204, "image/x-icon", "", b""),
         ["hold", _] => whole(200, "text/plain", "", b"late"),
         ["cached", _] => whole(200, "text/javascript", "Cache-Control: max-age=3600\r\n", b""),
         ["status", code] => {

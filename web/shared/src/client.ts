@@ -139,7 +139,10 @@ export class Client {
 
   #newConnector(): Connector {
     const { clock, webSocket, reconnect, random } = this.#settled;
+    const { credentials } = this.#options;
     return new Connector({
+      ...(credentials !== undefined && { credentials }),
+      paired: (key) => this.#tell(() => this.#options.onPaired?.(key)),
       url: this.#options.url,
       webSocket,
       clock,
@@ -164,7 +167,8 @@ export class Client {
   }
 
   #hello(): Sent<'hello'> {
-    const { kind, name, version, capabilities = [] } = this.#options;
+    const { kind, version, capabilities = [], commands } = this.#options;
+    const name = this.#name();
     const position = this.#receiver.position;
     const resumeToken = this.#identity?.resumeToken;
     return {
@@ -175,9 +179,15 @@ export class Client {
       epoch: this.#log.epoch,
       ...(name !== undefined && { name }),
       ...(version !== undefined && { version }),
+      ...(commands !== undefined && { commands: [...commands] }),
       ...(position !== undefined && { position }),
       ...(resumeToken !== undefined && { resumeToken }),
     };
+  }
+
+  #name(): string | undefined {
+    const { name } = this.#options;
+    return typeof name === 'function' ? name() : name;
   }
 
   #welcome(connection: Connection, welcome: Welcome): void {

@@ -2,23 +2,28 @@
  * One socket from its opening to its end.
  *
  * Says `hello`, waits for `welcome`, checks every frame at the door, answers pings and notices
- * when the hub is gone. Out come whole messages and exactly one `closed`, in the order in which
- * the hub sent them although compressed pages take their time. What messages mean, and whether
- * to connect again, others decide.
+ * when the hub is gone. With credentials it says who it is and nothing more until the hub has
+ * proven itself. Out come whole messages and exactly one `closed`, in the order in which the hub
+ * sent them although compressed pages and proofs take their time. What messages mean, and
+ * whether to connect again, others decide.
  */
 
 import { ProtocolError, parseFrame, parsePage } from './check';
 import type { Clock } from './clock';
 import { DEFLATES, deflate, inflate, SMALL_PAGE } from './compression';
-import type { Bye, ToBrowser, Welcome } from './generated/protocol';
+import type { Bye, Challenge, ToBrowser, Welcome } from './generated/protocol';
 import { Heartbeat } from './heartbeat';
 import { encode, type Sent } from './messages';
+import { type Credentials, Prover } from './proof';
 import { mayReturn } from './reconnect';
 import type { Socket } from './socket';
 import { Turns } from './turns';
 
 /** What the connection does not answer itself. */
-export type Business = Exclude<ToBrowser, { type: 'challenge' | 'welcome' | 'ping' | 'pong' | 'bye' }>;
+export type Business = Exclude<
+  ToBrowser,
+  { type: 'challenge' | 'welcome' | 'ping' | 'pong' | 'bye' }
+>;
 
 /** How a connection ended. */
 export interface Closed {
@@ -28,10 +33,21 @@ export interface Closed {
 }
 
 export interface ConnectionEvents {
+  /** Takes the lasting key of a pairing that the hub has accepted; comes before `welcome`. */
+  paired?(key: Uint8Array): void;
   welcome(welcome: Welcome): void;
   message(message: Business): void;
   closed(closed: Closed): void;
 }
+
+/** Who the peer is, and what it proves that with. */
+export interface Introduction {
+  readonly hello: Sent<'hello'>;
+  readonly credentials?: Credentials | undefined;
+}
+
+/** Why a hub was left that does not know our key; its reason is in the status. */
+export const UNPROVEN_HUB = { code: 4403, reason: 'the hub could not prove itself' } as const;
 
 const WELCOME_WITHIN_MS = 10_000;
 // Above this the log waits: it can drop the oldest honestly, a socket's queue cannot.
@@ -41,7 +57,11 @@ export class Connection {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #events: ConnectionEvents;
-  #phase: 'opening' | 'welcomed' | 'closed' = 'opening';
+  /** `proving`: nothing but the greeting has been said, and the hub has proven nothing yet. */
+  #phase: 'proving' | 'opening' | 'welcomed' | 'closed';
+  readonly #hello: Sent<'hello'>;
+  #prover: Prover | undefined;
+  #lastingKey: Uint8Array | undefined;
   #heartbeat: Heartbeat | undefined;
   /** Whether pages may travel compressed. */
   readonly #deflates: boolean;
@@ -49,7 +69,15 @@ export class Connection {
   readonly #outgoing = new Turns();
   readonly #cancelOpening: () => void;
 
-  constructor(socket: Socket, hello: Sent<'hello'>, clock: Clock, events: ConnectionEvents) {
+  constructor(
+    socket: Socket,
+    { hello, credentials }: Introduction,
+    clock: Clock,
+    events: ConnectionEvents,
+  ) {
+    this.#hello = hello;
+    this.#prover = credentials && new Prover(credentials, hello.instanceId);
+    this.#phase = this.#prover === undefined ? 'opening' : 'proving';
     this.#socket = socket;
     this.#clock = clock;
     this.#events = events;
@@ -58,7 +86,7 @@ export class Connection {
     this.#cancelOpening = clock.after(WELCOME_WITHIN_MS, () => {
       this.fail(4408, 'no welcome from the hub');
     });
-    socket.addEventListener('open', () => this.#write(encode(hello)));
+    socket.addEventListener('open', () => this.#write(encode(this.#firstWord())));
     socket.addEventListener('message', ({ data }) => this.#receive(data));
     socket.addEventListener('close', ({ code, reason }) => {
       // A bye that came before it may still wait for its turn.
@@ -104,40 +132,73 @@ export class Connection {
   #receive(data: unknown): void {
     if (this.#phase === 'closed') return;
     this.#heartbeat?.heard();
-    const isPage = this.#deflates && data instanceof ArrayBuffer;
+    // Nothing is inflated for whoever has not proven to be the hub.
+    const isPage = this.#deflates && !this.#isUnproven && data instanceof ArrayBuffer;
     this.#incoming.take(() => (isPage ? this.#takePage(data) : this.#takeText(data)));
   }
 
-  #takeText(data: unknown): void {
-    this.#guard(() => this.#dispatch(parseFrame(data)));
+  #takeText(data: unknown): void | Promise<void> {
+    return this.#guard(() => this.#dispatch(parseFrame(data)));
   }
 
   async #takePage(data: ArrayBuffer): Promise<void> {
     const inflated = await inflate(data).catch((error: unknown) => error);
-    this.#guard(() => {
+    return this.#guard(() => {
       if (typeof inflated !== 'string') throw inflated;
-      this.#dispatch(parsePage(inflated));
+      return this.#dispatch(parsePage(inflated));
     });
   }
 
-  #guard(take: () => void): void {
+  /** Takes a message in; what takes time is waited for. */
+  #guard(take: () => void | Promise<void>): void | Promise<void> {
     if (this.#phase === 'closed') return;
     try {
-      take();
+      return take();
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       this.fail(4400, error.message);
     }
   }
 
-  #dispatch(message: ToBrowser): void {
+  #dispatch(message: ToBrowser): void | Promise<void> {
     if (message.type === 'bye') this.#bye(message);
+    else if (message.type === 'challenge') return this.#challenged(message);
+    else if (this.#phase === 'proving') throw new ProtocolError(`${message.type} before challenge`);
     else if (message.type === 'ping') this.#write(encode({ type: 'pong' }));
     else if (message.type === 'pong') return;
     else if (message.type === 'welcome') this.#welcome(message);
-    else if (message.type === 'challenge') throw new ProtocolError('nobody asked for a challenge');
     else if (this.isOpen) this.#events.message(message);
     else throw new ProtocolError(`${message.type} before welcome`);
+  }
+
+  /** Returns the whole introduction, or as little of it as an unknown hub may know. */
+  #firstWord(): Sent<'hello'> {
+    if (this.#prover === undefined) return this.#hello;
+    const { nonce, pairing } = this.#prover;
+    const { type, instanceId, kind } = this.#hello;
+    return { type, instanceId, kind, nonce, ...(pairing && { pairing }) };
+  }
+
+  #challenged(challenge: Challenge): Promise<void> {
+    const prover = this.#prover;
+    if (prover === undefined) throw new ProtocolError('nobody asked for a challenge');
+    // One challenge, one answer.
+    this.#prover = undefined;
+    return this.#prove(prover, challenge);
+  }
+
+  /** Leaves a hub that does not know our key without a further word; else proves that we do. */
+  async #prove(prover: Prover, challenge: Challenge): Promise<void> {
+    const proven = await prover.answer(challenge).catch(() => undefined);
+    if (this.#phase !== 'proving') return;
+    if (proven === undefined) {
+      this.fail(UNPROVEN_HUB.code, UNPROVEN_HUB.reason);
+      return;
+    }
+    this.#phase = 'opening';
+    this.#lastingKey = proven.lasting;
+    const { type, instanceId, kind, epoch = '', ...rest } = this.#hello;
+    this.#write(encode({ ...rest, type: 'prove', proof: proven.proof, epoch }));
   }
 
   #welcome(welcome: Welcome): void {
@@ -148,15 +209,22 @@ export class Connection {
       ping: () => this.send(encode({ type: 'ping' })),
       dead: () => this.fail(4408, 'the hub does not answer'),
     });
+    if (this.#lastingKey !== undefined) this.#events.paired?.(this.#lastingKey);
     this.#events.welcome(welcome);
   }
 
   #bye({ code, retry, message }: Bye): void {
-    this.#end({ reason: message ?? code, retry }, 1000);
+    this.#end({ reason: message ?? code, retry: retry || this.#isUnproven }, 1000);
   }
 
   #peerClosed(code: number, reason: string): void {
-    this.#finish({ reason: reason || `closed with ${code}`, retry: mayReturn(code) });
+    const retry = mayReturn(code) || this.#isUnproven;
+    this.#finish({ reason: reason || `closed with ${code}`, retry });
+  }
+
+  /** Whoever is there may not be the hub, so its word that we shall not return counts for nothing. */
+  get #isUnproven(): boolean {
+    return this.#phase === 'proving';
   }
 
   async #deflate(page: string): Promise<void> {

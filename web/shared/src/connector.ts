@@ -9,6 +9,7 @@ import type { Clock } from './clock';
 import { type Business, type Closed, Connection } from './connection';
 import type { Welcome } from './generated/protocol';
 import type { Sent } from './messages';
+import type { Credentials } from './proof';
 import type { ReconnectPolicy } from './reconnect';
 import { type SocketConstructor, SUBPROTOCOL, socketUrl } from './socket';
 
@@ -29,6 +30,10 @@ export interface ConnectorParts {
   readonly policy: ReconnectPolicy;
   /** Introduces the peer, as it stands now. */
   hello(): Sent<'hello'>;
+  /** Finds what the peer proves itself with, after the hub was found; nothing means no proof. */
+  credentials?(): Promise<Credentials | undefined>;
+  /** Takes the lasting key of a pairing. */
+  paired(key: Uint8Array): void;
   /** Takes a welcome; the status `connected` is the owner's to tell. */
   welcome(connection: Connection, welcome: Welcome): void;
   message(connection: Connection, message: Business): void;
@@ -54,14 +59,17 @@ export class Connector {
     this.#cancelRetry = undefined;
     this.#parts.policy.attempt(this.#parts.clock.now());
     this.#parts.status({ type: 'connecting' });
+    // A fixed address that is wrong stays wrong; what is looked up may be right later.
+    let retry = true;
     try {
       const { url } = this.#parts;
       const hub = typeof url === 'string' ? url : await url();
-      if (!this.#stopped) this.#open(hub);
+      const credentials = this.#parts.credentials && (await this.#parts.credentials());
+      retry = typeof url !== 'string';
+      if (!this.#stopped) this.#open(hub, credentials);
     } catch (error) {
-      // A fixed address that is wrong stays wrong; one that is looked up may be right later.
       const reason = error instanceof Error ? error.message : 'the hub was not found';
-      this.#closed({ reason, retry: typeof this.#parts.url !== 'string' });
+      this.#closed({ reason, retry });
     }
   }
 
@@ -77,10 +85,11 @@ export class Connector {
     else this.#closed({ reason: 'closed', retry: false });
   }
 
-  #open(hub: string): void {
+  #open(hub: string, credentials: Credentials | undefined): void {
     const hello = this.#parts.hello();
     const socket = new this.#parts.webSocket(socketUrl(hub, hello.instanceId), [SUBPROTOCOL]);
-    const connection = new Connection(socket, hello, this.#parts.clock, {
+    const connection = new Connection(socket, { hello, credentials }, this.#parts.clock, {
+      paired: (key) => this.#parts.paired(key),
       welcome: (welcome) => this.#welcomed(connection, welcome),
       message: (message) => this.#parts.message(connection, message),
       closed: (closed) => this.#closed(closed),

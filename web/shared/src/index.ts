@@ -1,8 +1,8 @@
 /**
  * The reconnecting client of `tabwire.v1`, for extension, SDK, viewer and dashboard.
  *
- * Reading order: `client.ts` wires the pieces; `connector.ts`, `connection.ts`, `turns.ts` and
- * `compression.ts` are about sockets; `send-log.ts`, `sender.ts`, `receiver.ts` and `acks.ts`
+ * Reading order: `client.ts` wires the pieces; `connector.ts`, `connection.ts`, `proof.ts`,
+ * `turns.ts` and `compression.ts` are about sockets; `send-log.ts`, `sender.ts`, `receiver.ts` and `acks.ts`
  * about losing nothing; `calls.ts` and `state-feed.ts` about what peers are for. Types are in
  * `generated/`.
  */
@@ -19,6 +19,7 @@ export { PayloadError } from './json';
 export type { Memory, Snapshot } from './memory';
 export type { Call } from './messages';
 export type { ClientOptions } from './options';
+export type { Credentials } from './proof';
 export type { ReconnectLimits } from './reconnect';
 export { type CallEnd, memoryResults, type ResultStore } from './result-store';
 export type { LogLimits } from './send-log';

@@ -9,6 +9,7 @@ import { type Clock, systemClock } from './clock';
 import type { HubUrl, Status } from './connector';
 import type { Event, Kind, RefusedResume } from './generated/protocol';
 import type { Memory } from './memory';
+import type { Credentials } from './proof';
 import { DEFAULT_RECONNECT_LIMITS, type ReconnectLimits } from './reconnect';
 import { memoryResults, type ResultStore } from './result-store';
 import { DEFAULT_LOG_LIMITS, type LogLimits } from './send-log';
@@ -19,14 +20,26 @@ export interface ClientOptions {
   /** The hub, such as `ws://127.0.0.1:8765`, or what finds it before each attempt. */
   readonly url: HubUrl;
   readonly kind: Kind;
-  /** What people call it; the hub makes the session's name of it. */
-  readonly name?: string;
+  /** What people call it, or what finds that at each introduction; the hub makes the session's
+   * name of it. */
+  readonly name?: string | (() => string | undefined);
   /** Its version, for display. */
   readonly version?: string;
   /** What it can do beyond the minimum. */
   readonly capabilities?: readonly string[];
+  /** The commands that a browser can do; without them it is taken to do all. */
+  readonly commands?: readonly string[];
   /** Its name for itself; else the remembered one, else a random one. */
   readonly instanceId?: string;
+
+  /**
+   * Finds what the peer proves itself with, before each attempt and after `url`. With it, the hub
+   * has to prove itself first, and hears nothing but the instance id before; nothing means a
+   * plain `hello`.
+   */
+  readonly credentials?: () => Promise<Credentials | undefined>;
+  /** Takes the lasting key after a pairing by code: to be kept, the code is used up. */
+  readonly onPaired?: (key: Uint8Array) => void;
 
   /** Does what the hub asks for. */
   readonly onCall?: CallHandler;

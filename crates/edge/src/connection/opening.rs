@@ -1,5 +1,7 @@
 //! How a connection begins: the machine and the peer talk until the peer has introduced itself.
 
+use std::collections::VecDeque;
+
 use dialect::Output;
 use futures_util::{SinkExt, StreamExt};
 use model::{CloseReason, Closing, FromBrowser, Hello, InstanceId};
@@ -9,24 +11,30 @@ use tokio::{
 };
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{Reading, Writing, ending::End, receive, shared::Shared};
+use super::{Reading, Writing, ending::End, proving::Proving, receive, shared::Shared};
 use crate::{Edge, config::Config, gate::Grant};
 
-/// Waits for the introduction.
+/// A peer that has introduced itself, and what the machine said after that.
+pub struct Opened {
+    pub hello: Hello,
+    pub rest: Vec<Output>,
+}
+
+/// Waits for the introduction, and for the proof where one is due.
 pub async fn open<Io>(
     edge: &Edge,
     config: &Config,
     shared: &Shared,
-    reading: &mut Reading<Io>,
-    writing: &mut Writing<Io>,
-) -> Result<(Hello, Vec<Output>), End>
+    (reading, writing): (&mut Reading<Io>, &mut Writing<Io>),
+    proving: &mut Proving<'_>,
+) -> Result<Opened, End>
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let greeting = async {
         let outputs = shared.dialect.lock().open();
-        if let Some(hello) = greet(writing, outputs).await? {
-            return Ok(hello);
+        if let Some(opened) = greet(shared, writing, proving, outputs).await? {
+            return Ok(opened);
         }
         loop {
             // Cancel-safe: a message is taken whole or stays in the socket's buffer.
@@ -38,8 +46,8 @@ where
                 message = reading.next() => message,
             };
             let outputs = receive(shared, message)?;
-            if let Some(hello) = greet(writing, outputs).await? {
-                return Ok(hello);
+            if let Some(opened) = greet(shared, writing, proving, outputs).await? {
+                return Ok(opened);
             }
         }
     };
@@ -53,14 +61,16 @@ where
 /// Carries out what the machine says before there is a session, up to the introduction; what
 /// it says after that is for the session.
 async fn greet<Io>(
+    shared: &Shared,
     writing: &mut Writing<Io>,
+    proving: &mut Proving<'_>,
     outputs: Vec<Output>,
-) -> Result<Option<(Hello, Vec<Output>)>, End>
+) -> Result<Option<Opened>, End>
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let mut outputs = outputs.into_iter();
-    while let Some(output) = outputs.next() {
+    let mut outputs = VecDeque::from(outputs);
+    while let Some(output) = outputs.pop_front() {
         match output {
             Output::Write(text) => writing.send(Message::text(text)).await.map_err(End::Broken)?,
             Output::WriteBytes(bytes) => {
@@ -71,7 +81,16 @@ where
             }
             Output::Close(closing) => return Err(End::Announced(closing)),
             Output::Deliver(FromBrowser::Hello(hello)) => {
-                return Ok(Some((*hello, outputs.collect())));
+                proving.hello().map_err(End::Close)?;
+                return Ok(Some(Opened { hello: *hello, rest: outputs.into() }));
+            }
+            Output::Deliver(FromBrowser::Greeting(greeting)) => {
+                let challenge = proving.greeting(greeting).await.map_err(End::Close)?;
+                outputs.extend(shared.dialect.lock().send(challenge));
+            }
+            Output::Deliver(FromBrowser::Proof { proof, hello }) => {
+                let hello = proving.proof(proof, *hello).await.map_err(End::Close)?;
+                return Ok(Some(Opened { hello, rest: outputs.into() }));
             }
             // Signs of life before the introduction change nothing, and nobody waits for more.
             Output::Deliver(_) | Output::WakeAfter(_) => {}

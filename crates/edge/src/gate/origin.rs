@@ -3,7 +3,8 @@
 //! Browsers name the page's origin and pages cannot forge it. Origins are compared whole; the only
 //! patterns are [`ANY_EXTENSION`], for the dialects of other projects alone. An extension that the
 //! operator names may be a browser or an app and never controls; a web page is never a browser of
-//! another project. Programs that are no browsers send none and are judged by the other gates.
+//! another project. Our own extension may open a socket, and has to prove itself there. Programs
+//! that are no browsers send none and are judged by the other gates.
 
 use axum::http::{HeaderMap, header};
 use model::{Code, Fault, Kind};
@@ -22,6 +23,8 @@ pub enum Grant {
     Configured,
     /// Some extension, allowed by the operator without saying which.
     Unproven,
+    /// Our own extension: nothing before it has proven that it is paired.
+    Paired,
 }
 
 /// What an operator writes to let every extension speak the dialects of other projects.
@@ -31,6 +34,16 @@ impl Grant {
     /// Returns whether the peer may introduce itself as a browser.
     pub fn may_be_browser(self) -> bool {
         self != Self::Page
+    }
+
+    /// Returns whether the peer may prove that it is paired. A page has no key, and none to get.
+    pub fn may_prove(self) -> bool {
+        !matches!(self, Self::Page | Self::Unproven)
+    }
+
+    /// Returns whether the peer must prove that it is paired.
+    pub fn must_prove(self) -> bool {
+        self == Self::Paired
     }
 }
 
@@ -60,7 +73,10 @@ pub fn check(
         Area::Foreign(Kind::App) => true,
         Area::Control | Area::Open => !is_extension(&origin),
     };
-    let grant = if config.allow_origin.iter().any(same) && configured() {
+    let grant = if area == Area::Socket && origin == guard::pairing::extension_origin() {
+        // Before what the operator says: naming it must not spare it the proof.
+        Grant::Paired
+    } else if config.allow_origin.iter().any(same) && configured() {
         Grant::Configured
     } else if matches!(area, Area::Foreign(_)) && is_some_extension(config, &origin) {
         Grant::Unproven
@@ -196,6 +212,31 @@ mod tests {
             assert_eq!(judge(area, "https://app.example"), Some(Grant::Configured), "{area:?}");
         }
         assert_eq!(judge(Area::Foreign(Kind::Browser), "https://app.example"), None);
+    }
+
+    #[test]
+    fn our_extension_may_open_a_socket_to_prove_itself_and_nothing_else() {
+        let ours = guard::pairing::extension_origin();
+        assert_eq!(judge(Area::Socket, &ours), Ok(Grant::Paired));
+        assert!(Grant::Paired.must_prove() && Grant::Paired.may_be_browser());
+        for area in [Area::Control, Area::Open, Area::Foreign(Kind::Browser)] {
+            assert_eq!(judge(area, &ours), Err("origin"), "{area:?}");
+        }
+        assert_eq!(judge(Area::Foreign(Kind::App), &ours), Err("origin"));
+        for other in [
+            format!("{ours}x"),
+            format!("{ours}/"),
+            format!("{ours}.evil.example"),
+            ours.replace("chrome-", "moz-"),
+            ours.replace("chrome-extension", "https"),
+        ] {
+            assert_eq!(judge(Area::Socket, &other), Err("origin"), "{other}");
+        }
+        let config = Config { allow_origin: vec![ours.clone()], ..Config::default() };
+        let mut headers = HeaderMap::new();
+        headers.insert(header::ORIGIN, ours.parse().unwrap());
+        let named = check(&config, &Vec::new(), Area::Socket, &headers).map(|found| found.1);
+        assert_eq!(named, Ok(Grant::Paired), "naming it does not spare it the proof");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use std::{
 };
 
 use edge::Edge;
-use guard::Tokens;
+use guard::{Pairings, Tokens};
 use hub::Hub;
 use machine::{IdleExit, Lease, LeaseError, Parting, PrivateSocket, SocketError};
 use tokio::{
@@ -72,6 +72,8 @@ async fn serve(
     let kept = Kept::open(&settings.own, lease.term())?;
     let hub = Hub::open(settings.hub.clone(), kept.store(), VERSION).map_err(Failure::failed)?;
     let edge = Edge::new(hub.clone(), settings.edge.clone(), tokens, VERSION);
+    // The only place that sets it.
+    let _ = edge.pairings.set(Pairings::of(&settings.own.data));
     let stop = CancellationToken::new();
     let due = tokio::spawn({
         let (hub, stop) = (hub.clone(), stop.clone());

@@ -52,7 +52,7 @@ fn background_hub(options: &Stdio, data: &Path) -> Result<StartHub, Failure> {
 }
 
 /// The program as it is now: Linux marks the path of one that was replaced by a newer one.
-fn own_program() -> Result<PathBuf, Failure> {
+pub fn own_program() -> Result<PathBuf, Failure> {
     let program = std::env::current_exe()?;
     let newer =
         program.to_str().and_then(|path| path.strip_suffix(" (deleted)")).map(PathBuf::from);

@@ -211,7 +211,17 @@ async fn version_and_completions_need_no_hub() {
 async fn every_command_has_help_with_an_example() {
     let place = Place::create();
     let commands = Commands::new(PROGRAM, &place);
-    for command in ["serve", "sessions", "call", "tail", "version", "completions"] {
+    for command in [
+        "serve",
+        "sessions",
+        "call",
+        "tail",
+        "install",
+        "uninstall",
+        "doctor",
+        "version",
+        "completions",
+    ] {
         let help = commands.run(&[command, "--help"]).await.must_exit(0).stdout;
         assert!(help.contains("Example") && help.contains("tabwire "), "{command}: {help}");
     }

@@ -255,14 +255,6 @@ async fn ai_clients_give_their_key_beside_the_arguments() {
     }
 }
 
-/// Waits until nothing is under way.
-async fn until_idle(api: &Api) {
-    eventually("nothing is under way", async || {
-        (api.metrics().await.get("tabwire_calls_in_flight") == 0.0).then_some(())
-    })
-    .await;
-}
-
 #[tokio::test]
 async fn a_client_whose_connection_broke_gets_the_answer_when_it_asks_again() {
     let hub = hub(&[]).await;

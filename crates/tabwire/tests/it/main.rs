@@ -5,9 +5,10 @@
 //! - recovery: [`replay`], [`inbox`], [`cuts`], [`takeover`], [`compressed`];
 //! - what survives: [`durable_restart`], [`durable_kills`], [`durable_store`], [`recovered_calls`],
 //!   [`keyed_calls`]; and who does not read: [`slow_readers`];
-//! - who gets in: [`gates`], [`naming`], [`tokens`];
+//! - who gets in: [`gates`], [`naming`], [`tokens`], [`pairing`], [`pairing_commands`];
 //! - what nobody should send: [`frames`], [`messages`], [`greed`], [`silence`], [`limits`];
 //! - operators: [`commands`], [`serving`], [`stopping`], [`metrics`], [`openapi`];
+//!   [`install`], [`doctor`];
 //! - AI clients, from [`mcp_scene`]: [`mcp_eras`], [`mcp_apps`], [`mcp_changes`], [`mcp_resources`],
 //!   [`mcp_prompts`], [`mcp_waiting`], [`mcp_pages`], [`mcp_progress`],
 //!   [`mcp_cancelling`], [`mcp_crowd`], [`mcp_binding`], [`mcp_lines`], [`mcp_bodies`], [`mcp_greed`],
@@ -31,6 +32,7 @@
 mod commands;
 mod compressed;
 mod cuts;
+mod doctor;
 mod durable_kills;
 mod durable_restart;
 mod durable_store;
@@ -39,6 +41,7 @@ mod frames;
 mod gates;
 mod greed;
 mod inbox;
+mod install;
 mod keyed_calls;
 mod lanes;
 mod limits;
@@ -69,6 +72,8 @@ mod messages;
 mod metrics;
 mod naming;
 mod openapi;
+mod pairing;
+mod pairing_commands;
 mod recovered_calls;
 mod replay;
 mod rooms;

@@ -71,6 +71,7 @@ async fn every_route_is_described() {
         ("get", "/api/sessions/{session}/feed"),
         ("post", "/api/call"),
         ("post", "/api/events"),
+        ("post", "/api/unpair"),
         ("get", "/api/tail"),
         ("get", "/api/openapi.json"),
     ] {

@@ -45,7 +45,9 @@ export class FakeHub {
 
   /** Takes a message from a wire; one from a wire that is not the newest is ignored. */
   receive(wire: Wire, message: FromBrowser): void {
-    if (message.type === 'hello') this.#hello(wire, message.epoch, message.position);
+    if (message.type === 'hello') {
+      this.#hello(wire, message.epoch ?? assert.fail(), message.position);
+    }
     if (wire !== this.link) return;
     if ('sequence' in message) this.#numbered(message.sequence);
     else if (message.type === 'replayRequest') wire.toBrowser(this.#page(message.from.sequence));

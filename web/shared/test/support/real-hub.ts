@@ -5,7 +5,7 @@
  */
 
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,6 +46,14 @@ export class RealHub {
       }
     }
     assert.fail('the hub ended before it listened');
+  }
+
+  /** Runs a command of the same program for this hub's data, to its end. */
+  run(args: readonly string[], input: Uint8Array = new Uint8Array()): Buffer {
+    const binary = process.env.TABWIRE_BIN ?? assert.fail();
+    const done = spawnSync(binary, args, { env: environment(this.#data), input });
+    assert.equal(done.status, 0, done.stderr.toString());
+    return done.stdout;
   }
 
   async stop(): Promise<void> {

@@ -1,0 +1,197 @@
+//! Things that are out of place, and what is said about them.
+
+use std::{
+    fs,
+    net::TcpListener,
+    os::unix::fs::{DirBuilderExt, PermissionsExt},
+    path::{Path, PathBuf},
+};
+
+use super::*;
+use crate::{
+    install::{Entry, Surroundings, System, Wanted, plan},
+    test_place::Place,
+};
+
+fn patient(place: &Place) -> Patient {
+    let at = |name: &str| place.path().join(name);
+    let here = Surroundings {
+        system: System::Linux,
+        home: at("home"),
+        config: at("config"),
+        chrome: None,
+        claude: None,
+        codex: None,
+        gemini: None,
+        programs: vec![at("bin")],
+    };
+    let program = at("bin/tabwire");
+    let command = program.to_str().unwrap().to_owned();
+    let entry = Entry { command, args: vec!["stdio".to_owned()] };
+    let what = Installation { here, data: at("data"), program, entry };
+    Patient { what, version: "1.2.3".to_owned(), port: 0, has_extension: true }
+}
+
+fn write(path: &Path, text: &str, mode: u32) -> PathBuf {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    path.to_owned()
+}
+
+#[track_caller]
+fn check(finding: &Finding, state: Health, part: &str) {
+    assert_eq!(finding.state, state, "{finding:?}");
+    assert!(finding.message.contains(part), "{finding:?}");
+    assert_eq!(finding.mend.is_none(), state == Health::Ok, "{finding:?}");
+}
+
+#[test]
+fn the_data_folder_must_be_private() {
+    let place = Place::absent();
+    check(&hub::data(place.path()), Health::Ok, "not there yet");
+    fs::DirBuilder::new().mode(0o700).create(place.path()).unwrap();
+    check(&hub::data(place.path()), Health::Ok, "private");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "looking leaves nothing");
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    check(&hub::data(place.path()), Health::Problem, "open to others");
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[tokio::test]
+async fn a_foreign_program_on_the_port_is_named() {
+    let place = Place::private();
+    let mut patient = patient(&place);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    patient.port = listener.local_addr().unwrap().port();
+    let (findings, hub) = hub::hub(&patient).await;
+    assert!(hub.is_none());
+    check(&findings[0], Health::Ok, "none runs");
+    let own = format!("(process {})", std::process::id());
+    check(&findings[1], Health::Problem, if cfg!(target_os = "linux") { &own } else { "taken" });
+    drop(listener);
+    check(&hub::hub(&patient).await.0[1], Health::Ok, "free");
+}
+
+#[test]
+fn a_hub_of_another_version_is_told() {
+    let patient = patient(&Place::absent());
+    check(&hub::version(&patient, "1.2.3"), Health::Ok, "1.2.3");
+    check(&hub::version(&patient, "1.2.2"), Health::Warning, "1.2.2");
+}
+
+#[tokio::test]
+async fn the_native_host_is_followed_to_what_it_starts() {
+    let place = Place::private();
+    let patient = patient(&place);
+    check(&browser::browsers(&patient), Health::Warning, "no browser");
+    assert!(browser::native_host(&patient).await.is_empty());
+    fs::create_dir_all(patient.what.here.config.join("chromium")).unwrap();
+    check(&browser::browsers(&patient), Health::Ok, "Chromium");
+    let found = browser::native_host(&patient).await;
+    check(&found[0], Health::Problem, "missing");
+    check(&found[1], Health::Problem, "missing");
+    for step in plan(&patient.what, &Wanted::default())[0].changes() {
+        step.apply(None).unwrap();
+    }
+    let found = browser::native_host(&patient).await;
+    check(&found[0], Health::Ok, "in place");
+    check(&found[1], Health::Problem, "does not work");
+    for (said, state) in [("tabwire-native-host 1.2.3", Health::Ok), ("x 1.2.2", Health::Problem)] {
+        write(&patient.what.program, &format!("#!/bin/sh\necho {said}\n"), 0o755);
+        check(&browser::native_host(&patient).await[1], state, "starts");
+    }
+    let script = patient.what.data.join("native-host");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o600)).unwrap();
+    check(&browser::native_host(&patient).await[1], Health::Problem, "cannot be run");
+    let manifest =
+        patient.what.here.config.join("chromium/NativeMessagingHosts/dev.tabwire.host.json");
+    write(&manifest, "{", 0o644);
+    check(&browser::native_host(&patient).await[0], Health::Problem, "not valid JSON");
+}
+
+#[test]
+fn the_extension_must_be_of_this_version() {
+    let place = Place::private();
+    let mut patient = patient(&place);
+    check(&browser::extension(&patient), Health::Problem, "not in");
+    patient.has_extension = false;
+    check(&browser::extension(&patient), Health::Warning, "not in");
+    let manifest = patient.what.data.join("extension/manifest.json");
+    for (text, state, part) in [
+        (r#"{"version": "1.2.3"}"#, Health::Ok, "1.2.3"),
+        (r#"{"version": "1.2.0"}"#, Health::Problem, "1.2.0"),
+        ("{", Health::Problem, "damaged"),
+    ] {
+        write(&manifest, text, 0o644);
+        check(&browser::extension(&patient), state, part);
+    }
+}
+
+#[test]
+fn paired_browsers_are_counted() {
+    let place = Place::private();
+    check(&browser::paired(place.path()), Health::Warning, "no browser");
+    let path = place.path().join("pairing.json");
+    for (text, state, part) in [
+        (r#"{"instances": {}}"#, Health::Warning, "no browser"),
+        (r#"{"instances": {"a": {}}}"#, Health::Ok, "one browser"),
+        (r#"{"instances": {"a": {}, "b": {}}}"#, Health::Ok, "2 browsers"),
+        ("{", Health::Problem, "damaged"),
+        ("[]", Health::Problem, "damaged"),
+    ] {
+        write(&path, text, 0o600);
+        check(&browser::paired(place.path()), state, part);
+    }
+    write(&path, "{}", 0o644);
+    check(&browser::paired(place.path()), Health::Problem, "not a private file");
+}
+
+#[test]
+fn clients_are_asked_what_they_start() {
+    let place = Place::private();
+    let patient = patient(&place);
+    check(&client::clients(&patient)[0], Health::Warning, "no AI client");
+    let config = patient.what.here.home.join(".cursor/mcp.json");
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    check(&client::clients(&patient)[0], Health::Warning, "does not know");
+    let other = write(&place.path().join("bin/other"), "", 0o755);
+    let entry = |command: &str, args: &str| {
+        format!(r#"{{"mcpServers": {{"tabwire": {{"command": "{command}", "args": [{args}]}}}}}}"#)
+    };
+    let own = &patient.what.entry.command;
+    for (text, state, part) in [
+        ("{".to_owned(), Health::Problem, "cannot be read"),
+        ("{}".to_owned(), Health::Warning, "does not know"),
+        (
+            r#"{"mcpServers": {"tabwire": {"url": "http://x"}}}"#.to_owned(),
+            Health::Warning,
+            "no program",
+        ),
+        (entry(own, "\"stdio\""), Health::Problem, "not there"),
+        (entry("tabwire", "\"stdio\""), Health::Problem, "not there"),
+        (entry(other.to_str().unwrap(), "\"stdio\""), Health::Warning, "another program"),
+    ] {
+        write(&config, &text, 0o600);
+        check(&client::clients(&patient)[0], state, part);
+    }
+    write(&patient.what.program, "", 0o755);
+    for (command, args, state) in [
+        (own.as_str(), "\"stdio\"", Health::Ok),
+        ("tabwire", "\"stdio\"", Health::Ok),
+        (own.as_str(), "", Health::Warning),
+    ] {
+        write(&config, &entry(command, args), 0o600);
+        check(&client::clients(&patient)[0], state, "starts");
+    }
+}
+
+#[test]
+fn findings_are_written_with_their_names() {
+    let finding = Finding::problem("port", "8765 is taken", "end it");
+    let text = serde_json::to_value(finding).unwrap();
+    let wanted = serde_json::json!({
+        "check": "port", "state": "problem", "message": "8765 is taken", "mend": "end it",
+    });
+    assert_eq!(text, wanted);
+}

@@ -1,0 +1,62 @@
+/**
+ * Mutual proof: the hub shows that it knows our key, and only then do we.
+ *
+ * Proofs are HMAC-SHA-256 over what both sides have said; the first line says whose proof it is,
+ * so that none can be sent back as the other's. Nothing secret travels. Needs a secure context,
+ * as extensions and loopback pages are.
+ */
+
+import { fromBase64Url, toBase64Url } from './base64url';
+import type { Challenge } from './generated/protocol';
+
+/** What a peer proves itself with. */
+export interface Credentials {
+  /** The 32 bytes that the hub has too; with `pairing` those that a code stands for. */
+  readonly key: Uint8Array;
+  /** The key is a code's, valid once: a lasting one is made of it. */
+  readonly pairing?: boolean;
+}
+
+/** What follows from a challenge by a hub that has proven itself. */
+export interface Proven {
+  readonly proof: string;
+  /** The key for all further connections, where this one pairs. */
+  readonly lasting?: Uint8Array;
+}
+
+const NONCE_BYTES = 32;
+
+/** One side of one conversation; not for a second one. */
+export class Prover {
+  /** What the hub's proof must be about. */
+  readonly nonce = toBase64Url(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
+  readonly pairing: boolean;
+  readonly #key: Uint8Array<ArrayBuffer>;
+  readonly #instanceId: string;
+
+  constructor({ key, pairing = false }: Credentials, instanceId: string) {
+    this.#key = new Uint8Array(key);
+    this.pairing = pairing;
+    this.#instanceId = instanceId;
+  }
+
+  /** Checks the hub's proof and makes our own; nothing means that the hub's is wrong. */
+  async answer({ nonce, proof }: Challenge): Promise<Proven | undefined> {
+    const hmac = { name: 'HMAC', hash: 'SHA-256' };
+    const key = await crypto.subtle.importKey('raw', this.#key, hmac, false, ['sign', 'verify']);
+    const theirs = fromBase64Url(proof);
+    const isRight =
+      theirs !== undefined &&
+      (await crypto.subtle.verify('HMAC', key, theirs, this.#words('tabwire.v1 hub', nonce)));
+    if (!isRight) return undefined;
+    const sign = async (label: string) =>
+      new Uint8Array(await crypto.subtle.sign('HMAC', key, this.#words(label, nonce)));
+    const ours = toBase64Url(await sign('tabwire.v1 browser'));
+    return this.pairing ? { proof: ours, lasting: await sign('tabwire.v1 key') } : { proof: ours };
+  }
+
+  #words(label: string, hubNonce: string): Uint8Array<ArrayBuffer> {
+    const lines = [label, this.#instanceId, this.nonce, hubNonce];
+    return new TextEncoder().encode(lines.join('\n'));
+  }
+}
