@@ -1,5 +1,6 @@
 /**
- * Runs the tests: bundles every `<package>/test/*.test.ts` and gives the result to `node --test`.
+ * Runs the tests: bundles every `*.test.ts` in and below `<package>/test` and gives the result to
+ * `node --test`.
  *
  * With `--hub` it runs those that need a real hub (`real-*.test.ts`) instead of the others;
  * they find it by `TABWIRE_BIN`. Further arguments go to `node`, such as
@@ -7,11 +8,17 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
-const PACKAGES = ['shared'];
+const PACKAGES = ['shared', 'extension'];
+// Not in a package's `dist`: that of the extension is what browsers load. One for each run, so that
+// two at a time do not remove each other's files.
+const CACHE = join('node_modules', '.cache');
+mkdirSync(CACHE, { recursive: true });
+const OUT = mkdtempSync(join(CACHE, 'tabwire-tests-'));
+process.on('exit', () => rmSync(OUT, { recursive: true, force: true }));
 
 const withHub = process.argv.includes('--hub');
 const forNode = process.argv.slice(2).filter((argument) => argument !== '--hub');
@@ -23,17 +30,20 @@ if (withHub && !process.env.TABWIRE_BIN) {
 
 const bundled = [];
 for (const name of PACKAGES) {
-  const outdir = join(name, 'dist', 'test');
-  const isWanted = (file) => file.endsWith('.test.ts') && file.startsWith('real-') === withHub;
-  const files = readdirSync(join(name, 'test')).filter(isWanted);
-  rmSync(outdir, { recursive: true, force: true });
+  const outdir = join(OUT, name);
+  const isWanted = (file) =>
+    file.endsWith('.test.ts') && basename(file).startsWith('real-') === withHub;
+  const files = readdirSync(join(name, 'test'), { recursive: true }).filter(isWanted);
   await build({
     entryPoints: files.map((file) => join(name, 'test', file)),
     outdir,
+    outbase: join(name, 'test'),
     outExtension: { '.js': '.mjs' },
     bundle: true,
     format: 'esm',
     packages: 'external',
+    // Our own package is TypeScript and goes in; those of others stay out.
+    alias: { '@tabwire/shared': './shared/src/index.ts' },
     platform: 'node',
     sourcemap: 'inline',
     target: 'node20',

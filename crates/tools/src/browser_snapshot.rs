@@ -53,16 +53,8 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         };
         let shown = snapshot::write(&page, &view)?;
         let source = Source { session: session.name.to_string(), origin: Some(page.url.clone()) };
-        Ok(output(shown, &page, source))
+        // Some clients show a model the structure alone: it must not be less than the text.
+        let structured = Value::Null;
+        Ok(Output { text: shown.text, structured, images: Vec::new(), source: Some(source) })
     })
-}
-
-fn output(shown: snapshot::Shown, page: &snapshot::Page, source: Source) -> Output {
-    let mut structured = json!({
-        "url": page.url, "title": page.title, "nodes": page.nodes.len(), "shown": shown.lines,
-    });
-    if let Some(cursor) = &shown.cursor {
-        structured["cursor"] = json!(cursor);
-    }
-    Output { text: shown.text, structured, images: Vec::new(), source: Some(source) }
 }

@@ -70,11 +70,12 @@ fn success(output: Output) -> CallToolResult {
         output.images.into_iter().map(|image| ContentBlock::image(image.data, image.mime_type));
     let text = ContentBlock::text(output.text);
     let mut result = CallToolResult::success([text].into_iter().chain(pictures).collect());
-    // Older clients take objects only.
-    result.structured_content = Some(match output.structured {
-        object @ Value::Object(_) => object,
-        other => json!({ "result": other }),
-    });
+    // Older clients take objects only. What is all in the text is not sent twice.
+    result.structured_content = match output.structured {
+        Value::Null => None,
+        object @ Value::Object(_) => Some(object),
+        other => Some(json!({ "result": other })),
+    };
     if let Some(source) = output.source {
         result.meta = meta(json!({
             "session": source.session, "origin": source.origin, "untrusted": true,

@@ -28,6 +28,9 @@ pub fn run(options: &Call) -> Result<(), Failure> {
         let mut out = std::io::stdout();
         match (options.target.json, &answer["result"]) {
             (true, _) => writeln!(out, "{answer}")?,
+            (false, Value::Null) if answer["text"].is_string() => {
+                writeln!(out, "{}", answer["text"].as_str().unwrap_or_default())?;
+            }
             (false, Value::String(text)) => writeln!(out, "{text}")?,
             (false, result) => writeln!(out, "{result:#}")?,
         }

@@ -7,7 +7,7 @@ use std::sync::{
 
 use serde_json::{Value, json};
 use testkit::{
-    Answer, Api, Ask, Era, FakeApp, FakeBrowser, Http, HubProcess, McpHttp, eventually, rounds,
+    Answer, Ask, Era, FakeApp, FakeBrowser, Http, HubProcess, McpHttp, rounds,
 };
 
 use crate::scene::hub;

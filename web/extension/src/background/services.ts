@@ -1,0 +1,75 @@
+/**
+ * What commands need of the shell: tabs of their client, the user's limits, a way to the hub.
+ */
+
+import type { Level } from '@tabwire/shared';
+import { CommandError } from '../command';
+import type { Services } from '../driver/services';
+import type { Settings } from '../settings';
+import { refusalOf } from '../sites';
+import type { ClientName } from './client-titles';
+import type { Groups } from './groups';
+import type { StopSwitch } from './stop';
+
+export interface ServiceParts {
+  readonly groups: Groups;
+  readonly stop: StopSwitch;
+  settings(): Settings;
+  emit(name: string, data: unknown, level?: Level): void;
+}
+
+/** Makes the services of the shell. */
+export function services({ groups, stop, settings, emit }: ServiceParts): Services {
+  return {
+    claim: (tabId, client) => groups.claim(tabId, client),
+    openTab: ({ url, active, client }) => openTab(groups, url, active, client),
+    tabsOf: (clientId) => groups.tabsOf(clientId),
+    checkSite: (url) => checkSite(url, settings()),
+    isReadOnly: () => settings().readOnly,
+    isStopped: () => stop.isStopped,
+    emit,
+  };
+}
+
+function checkSite(url: string, settings: Settings): void {
+  const reason = refusalOf(url, settings);
+  if (reason === undefined) return;
+  const message = `${reason} (they decide it in Tabwire's options); use another site or ask them`;
+  throw new CommandError('SITE_NOT_ALLOWED', message);
+}
+
+async function openTab(
+  groups: Groups,
+  url: string,
+  active: boolean,
+  client: ClientName,
+): Promise<chrome.tabs.Tab> {
+  const windowId = await homeOf(groups, client);
+  const tab =
+    windowId === undefined
+      ? await inNewWindow(url)
+      : await chrome.tabs.create({ url, active, windowId });
+  if (tab?.id === undefined) throw new CommandError('TAB_NOT_FOUND', 'the browser opened no tab');
+  await groups.claim(tab.id, client);
+  return chrome.tabs.get(tab.id);
+}
+
+/** Returns the window of the client's group, else the one that people used last. */
+async function homeOf(groups: Groups, { id }: ClientName): Promise<number | undefined> {
+  const own = groups.drivers.find((driver) => driver.id === id)?.groups ?? [];
+  for (const groupId of own) {
+    const group = await chrome.tabGroups.get(groupId).catch(() => undefined);
+    if (group !== undefined) return group.windowId;
+  }
+  const windows = await chrome.windows.getAll({ windowTypes: ['normal'] });
+  const last = await chrome.windows
+    .getLastFocused({ windowTypes: ['normal'] })
+    .catch(() => undefined);
+  const plain = windows.filter(({ incognito }) => !incognito);
+  return plain.find((window) => window.id === last?.id)?.id ?? plain[0]?.id;
+}
+
+async function inNewWindow(url: string): Promise<chrome.tabs.Tab | undefined> {
+  const window = await chrome.windows.create({ url, focused: false });
+  return window?.tabs?.[0];
+}

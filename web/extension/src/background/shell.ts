@@ -1,0 +1,250 @@
+/**
+ * The worker as a whole: makes the parts and connects them.
+ *
+ * Everything that must be read before anything may happen is read in `startShell`; what listens
+ * to the browser is in `main.ts`.
+ */
+
+import type { Call, CallContext, Event } from '@tabwire/shared';
+import { isId, isRecord, isText } from '../check';
+import { CommandError } from '../command';
+import { COMMAND_NAMES, execute } from '../execute';
+import type { PanelState, PanelTab, Wish } from '../panel';
+import { DEFAULT_SETTINGS, keptSettings, type Settings } from '../settings';
+import { refusalOf } from '../sites';
+import { shutStorage } from '../storage';
+import { Badge } from './badge';
+import { browserName, sessionName } from './browser-name';
+import type { ClientName } from './client-titles';
+import { Groups, takenBack } from './groups';
+import { HubFinder, listens } from './hub-finder';
+import { HubLink, ownInstanceId } from './hub-link';
+import { askHost } from './native-host';
+import { Downloads } from './page-events';
+import { loadKey } from './pairing';
+import { Panels } from './panels';
+import { holdPort, keepAlarm } from './revival';
+import { RunningCalls } from './running-calls';
+import { services } from './services';
+import { StopSwitch } from './stop';
+import { TabReporter } from './tabs';
+
+/** Makes the worker ready; nothing is heard before. */
+export async function startShell(): Promise<Shell> {
+  await shutStorage();
+  const [instanceId, settings] = await Promise.all([ownInstanceId(), keptSettings.load()]);
+  const shell = new Shell(instanceId, settings ?? DEFAULT_SETTINGS);
+  await shell.start();
+  return shell;
+}
+
+export class Shell {
+  readonly link: HubLink;
+  readonly tabs: TabReporter;
+  readonly groups: Groups;
+  readonly downloads: Downloads;
+  readonly panels: Panels;
+  readonly #badge = new Badge();
+  readonly #running = new RunningCalls();
+  readonly #stop: StopSwitch;
+  readonly #services: ReturnType<typeof services>;
+  #settings: Settings;
+
+  constructor(instanceId: string, settings: Settings) {
+    this.#settings = settings;
+    this.link = this.#newLink(instanceId);
+    this.tabs = new TabReporter(this.link, (url) => refusalOf(url, this.#settings) === undefined);
+    this.groups = this.#newGroups();
+    this.#stop = this.#newStop();
+    const emit: HubLink['emit'] = (name, data, level) => this.link.emit(name, data, level);
+    this.downloads = new Downloads(emit, () => this.#drivenTabs());
+    this.#services = services({
+      groups: this.groups,
+      stop: this.#stop,
+      settings: () => this.#settings,
+      emit,
+    });
+    this.panels = new Panels({
+      state: () => this.#panelState(),
+      fulfil: (wish) => this.#fulfil(wish),
+    });
+  }
+
+  /** Reads what was kept, then connects. */
+  async start(): Promise<void> {
+    const [isNew] = await Promise.all([
+      this.groups.load(),
+      this.#stop.load(),
+      this.downloads.load(),
+      keepAlarm(),
+    ]);
+    this.link.start();
+    // Tabs have other numbers in each life of the browser: whose they were is void.
+    if (isNew) this.link.emit('browserStarted', {});
+    await this.tabs.tellAll();
+    this.#changed();
+  }
+
+  /** Takes over what the user has decided. */
+  async settingsChanged(): Promise<void> {
+    const before = this.#settings;
+    this.#settings = (await keptSettings.load()) ?? DEFAULT_SETTINGS;
+    const { label, port } = this.#settings;
+    if (label !== before.label || port !== before.port) this.link.restart();
+    await this.tabs.tellAll();
+    this.#changed();
+  }
+
+  #newLink(instanceId: string): HubLink {
+    const browser = browserName(Reflect.get(navigator, 'userAgentData'));
+    const finder = new HubFinder({
+      askHost: () => askHost(instanceId, browser),
+      keptKey: loadKey,
+      wantedPort: () => this.#settings.port,
+      listens,
+    });
+    const nameByHost = () => (finder.answer?.type === 'hub' ? finder.answer.name : undefined);
+    return new HubLink({
+      instanceId,
+      version: chrome.runtime.getManifest().version,
+      commands: COMMAND_NAMES,
+      finder,
+      name: () => sessionName(browser, this.#settings.label, nameByHost()),
+      onCall: (call, context) => this.#call(call, context),
+      onEvent: (event) => this.#hear(event),
+      onResync: () => this.tabs.resync(),
+      changed: () => this.#changed(),
+    });
+  }
+
+  #newGroups(): Groups {
+    return new Groups({
+      claimed: holdPort,
+      taken: (tabId) => {
+        this.#running.endIn(tabId, takenBack(tabId));
+        this.link.emit('tabTaken', { tabId });
+      },
+      given: (tabId) => this.link.emit('tabGiven', { tabId }),
+      changed: () => this.#changed(),
+    });
+  }
+
+  #newStop(): StopSwitch {
+    return new StopSwitch({
+      endAll: (reason) => this.#running.endAll(reason),
+      detachAll,
+      changed: () => this.#changed(),
+    });
+  }
+
+  async #call(call: Call, { signal }: CallContext): Promise<unknown> {
+    if (call.type !== 'callTool' || call.target !== 'command') {
+      throw new CommandError('unknown_tool', 'this browser executes commands and nothing else');
+    }
+    this.#stop.check();
+    const { tabId } = call;
+    if (tabId !== undefined && this.groups.taken.includes(tabId)) throw takenBack(tabId);
+    return this.#running.run(tabId, signal, (inner) =>
+      execute(call, { signal: inner }, this.#services),
+    );
+  }
+
+  /** Hears the hub; who drives which tab is all it tells us. */
+  #hear({ name, data }: Event): void {
+    if (name !== 'tabOwner' || !isRecord(data) || !isId(data.tabId)) return;
+    const { tabId, client } = data;
+    const shown = isClientName(client)
+      ? this.groups.claim(tabId, client)
+      : this.groups.release(tabId);
+    shown.catch((error) => console.debug('tabwire: an owner is not shown:', error));
+  }
+
+  async #fulfil(wish: Wish): Promise<void> {
+    switch (wish.type) {
+      case 'stop':
+        return this.#stop.stop();
+      case 'resume':
+        return this.#stop.resume();
+      case 'retry':
+        return this.link.retry();
+      case 'pair':
+        return this.link.pair(wish.code);
+      case 'unpair':
+        return this.link.unpair();
+      case 'take':
+        return this.groups.take(wish.tabId);
+      case 'give':
+        return this.groups.give(wish.tabId);
+      case 'show':
+        return showTab(wish.tabId);
+      default:
+        wish satisfies never;
+    }
+  }
+
+  #changed(): void {
+    const { state } = this.link;
+    const standing = {
+      connectedAs: state.type === 'connected' ? state.name : undefined,
+      stopped: this.#stop.isStopped,
+      drivenTabs: this.groups.drivenTabs.length,
+    };
+    this.#badge.show(standing).catch((error) => console.debug('tabwire: no badge:', error));
+    this.panels.update();
+  }
+
+  async #panelState(): Promise<PanelState> {
+    const clients = this.groups.drivers.map(async ({ id, title, colour }) => {
+      return { id, title, colour, tabs: await describe(this.groups.tabsOf(id)) };
+    });
+    return {
+      link: this.link.state,
+      paired: await this.link.paired(async () => (await loadKey()) !== undefined),
+      pairing: this.link.pairing,
+      stopped: this.#stop.isStopped,
+      readOnly: this.#settings.readOnly,
+      clients: await Promise.all(clients),
+      taken: await describe(this.groups.taken),
+    };
+  }
+
+  async #drivenTabs(): Promise<chrome.tabs.Tab[]> {
+    const tabs = await chrome.tabs.query({});
+    return tabs.filter(({ id = -1 }) => this.groups.isDriven(id));
+  }
+}
+
+/** Lets go of every tab that the debugger holds; those of others are refused to us. */
+async function detachAll(): Promise<void> {
+  const targets = await chrome.debugger.getTargets();
+  const held = targets.flatMap(({ attached, tabId }) => (attached && tabId ? [tabId] : []));
+  await Promise.allSettled(held.map((tabId) => chrome.debugger.detach({ tabId })));
+}
+
+async function describe(tabIds: readonly number[]): Promise<PanelTab[]> {
+  const found = await Promise.all(
+    tabIds.map(async (id) => {
+      const tab = await chrome.tabs.get(id).catch(() => undefined);
+      return tab === undefined ? [] : [{ id, title: tab.title ?? '', site: siteOf(tab.url) }];
+    }),
+  );
+  return found.flat();
+}
+
+function siteOf(url = ''): string {
+  if (!URL.canParse(url)) return url;
+  const { host, protocol } = new URL(url);
+  if (host === '') return protocol;
+  return protocol.startsWith('http') ? host : `${protocol}//${host}`;
+}
+
+async function showTab(tabId: number): Promise<void> {
+  const { windowId } = await chrome.tabs
+    .update(tabId, { active: true })
+    .then((tab) => tab ?? chrome.tabs.get(tabId));
+  await chrome.windows.update(windowId, { focused: true });
+}
+
+function isClientName(value: unknown): value is ClientName {
+  return isRecord(value) && isText(value.id) && isText(value.name);
+}

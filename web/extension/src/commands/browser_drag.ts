@@ -1,0 +1,61 @@
+/**
+ * Command `browser_drag`: drags an element to another or to a point, with the mouse.
+ *
+ * Works for pages that follow the mouse and for those with HTML drag and drop.
+ */
+
+import { defineCommand, number, optional, string } from '../command';
+import {
+  aimAt,
+  checkTarget,
+  frameOffset,
+  isTargeted,
+  onElement,
+  TARGET,
+  type Target,
+} from '../driver/elements';
+import { POINT, pointOf } from '../driver/gestures';
+import { dragMouse, type Point } from '../driver/input';
+import type { Page } from '../driver/page';
+
+export default defineCommand({
+  name: 'browser_drag',
+  effect: 'act',
+  args: {
+    ...TARGET,
+    ...POINT,
+    toRef: optional(string()),
+    toSelector: optional(string()),
+    toX: optional(number()),
+    toY: optional(number()),
+  },
+
+  async run(page, args) {
+    const from = { ref: args.ref, selector: args.selector };
+    const to = { ref: args.toRef, selector: args.toSelector };
+    const start = pointOf(args);
+    const end = pointOf({ x: args.toX, y: args.toY });
+    if (start === undefined) checkTarget(from, 'ref, selector or x and y');
+    if (end === undefined) checkTarget(to, 'toRef, toSelector or toX and toY');
+    return page.act(async (session) => {
+      const aimed = start === undefined ? await aimAt(page, from, false) : undefined;
+      const armed = aimed?.armed ?? (await page.armTop());
+      const goal = end ?? (await centre(page, to));
+      // Finding the goal may have scrolled, so the start is looked up last.
+      const begin = start ?? (isTargeted(from) ? await centre(page, from, aimed?.point) : goal);
+      const acted = dragMouse(session, begin, goal);
+      return { acted, armed, ...(aimed === undefined ? {} : { element: aimed.element }) };
+    });
+  },
+});
+
+/** Returns an element's middle, without scrolling if it is in view. */
+async function centre(page: Page, target: Target, known?: Point): Promise<Point> {
+  const found = await onElement(page, target, (locator) => ({ method: 'box', args: [locator] }));
+  const { x, y } = found.value;
+  if (found.frameId !== 0) {
+    const offset = await frameOffset(page, found.documentId, { x, y });
+    return { x: x + offset.x, y: y + offset.y };
+  }
+  return known !== undefined && Math.hypot(known.x - x, known.y - y) < 1 ? known : { x, y };
+}

@@ -1,0 +1,22 @@
+/**
+ * Command `browser_get_console_logs`: what the page wrote to its console, with its exceptions.
+ */
+
+import { boolean, defineCommand, oneOf, optional } from '../command';
+import { clearConsole, readConsole } from '../driver/console';
+
+export default defineCommand({
+  name: 'browser_get_console_logs',
+  effect: 'read',
+  args: {
+    level: optional(oneOf('debug', 'log', 'info', 'warning', 'error')),
+    clear: optional(boolean(), false),
+  },
+
+  async run(page, { level, clear }) {
+    const all = await page.guard(readConsole(await page.session()), 10_000);
+    const logs = level === undefined ? all : all.filter((entry) => entry.level === level);
+    if (clear) clearConsole(page.tabId);
+    return { logs, count: logs.length };
+  },
+});

@@ -1,0 +1,18 @@
+/**
+ * Command `browser_hover`: puts the mouse over an element and leaves it there.
+ */
+
+import { defineCommand } from '../command';
+import { checkTarget, TARGET } from '../driver/elements';
+import { hoverElement } from '../driver/hover';
+
+export default defineCommand({
+  name: 'browser_hover',
+  effect: 'act',
+  args: TARGET,
+
+  async run(page, target) {
+    checkTarget(target);
+    return hoverElement(page, target);
+  },
+});

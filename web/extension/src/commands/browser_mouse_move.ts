@@ -1,0 +1,22 @@
+/**
+ * Command `browser_mouse_move`: moves the mouse to an element or a point.
+ */
+
+import { defineCommand } from '../command';
+import { checkTarget, TARGET } from '../driver/elements';
+import { POINT, pointOf } from '../driver/gestures';
+import { hoverElement, hoverPoint } from '../driver/hover';
+
+export default defineCommand({
+  name: 'browser_mouse_move',
+  effect: 'act',
+  args: { ...TARGET, ...POINT },
+
+  async run(page, args) {
+    const point = pointOf(args);
+    if (point !== undefined) return hoverPoint(page, point);
+    const { ref, selector } = args;
+    checkTarget({ ref, selector }, 'ref, selector or x and y');
+    return hoverElement(page, { ref, selector });
+  },
+});

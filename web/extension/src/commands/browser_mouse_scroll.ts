@@ -1,0 +1,49 @@
+/**
+ * Command `browser_mouse_scroll`: scrolls the page, or an element that scrolls.
+ */
+
+import { CommandError, defineCommand, invalid, number, oneOf, optional } from '../command';
+import { checkTarget, isTargeted, onElement, TARGET, trouble } from '../driver/elements';
+import { isProblem, TOP } from '../driver/inject';
+
+// About what three turns of a wheel do.
+const STEP = 400;
+
+const DIRECTIONS = {
+  up: { deltaX: 0, deltaY: -STEP },
+  down: { deltaX: 0, deltaY: STEP },
+  left: { deltaX: -STEP, deltaY: 0 },
+  right: { deltaX: STEP, deltaY: 0 },
+} as const;
+
+export default defineCommand({
+  name: 'browser_mouse_scroll',
+  effect: 'act',
+  args: {
+    ...TARGET,
+    deltaX: optional(number()),
+    deltaY: optional(number()),
+    direction: optional(oneOf('up', 'down', 'left', 'right')),
+  },
+
+  async run(page, { ref, selector, deltaX, deltaY, direction }) {
+    const hasDelta = deltaX !== undefined || deltaY !== undefined;
+    const target = { ref, selector };
+    if (hasDelta && direction !== undefined) throw invalid('give deltaX and deltaY, or direction');
+    const by = hasDelta
+      ? { deltaX: deltaX ?? 0, deltaY: deltaY ?? 0 }
+      : DIRECTIONS[direction ?? 'down'];
+    if (isTargeted(target)) {
+      checkTarget(target);
+      const found = await onElement(page, target, (locator) => ({
+        method: 'scroll',
+        args: [locator, by],
+      }));
+      return found.value;
+    }
+    const [answer] = await page.read({ where: TOP, method: 'scroll', args: [null, by] });
+    if (answer === undefined) throw new CommandError('ELEMENT_NOT_FOUND', 'nothing to scroll');
+    if (isProblem(answer.value)) throw trouble(answer.value, 1);
+    return answer.value;
+  },
+});

@@ -1,0 +1,42 @@
+/**
+ * Command `browser_navigate`: goes to an address and waits until its page is there.
+ */
+
+import { defineCommand, integer, oneOf, optional, string } from '../command';
+import { textIn } from '../driver/fields';
+import { readAddress, travel } from '../driver/navigate';
+import { attachIfPossible, type Page } from '../driver/page';
+import { checkRestricted } from '../driver/restricted';
+
+export default defineCommand({
+  name: 'browser_navigate',
+  effect: 'act',
+  on: 'tab',
+  args: {
+    url: string(),
+    waitUntil: optional(oneOf('load', 'domcontentloaded', 'networkidle'), 'load'),
+    timeoutMs: optional(integer({ least: 1 })),
+  },
+
+  async run(page, { url, waitUntil, timeoutMs }) {
+    const address = readAddress(url);
+    checkRestricted(address);
+    await page.services.checkSite(address);
+    return travel(page, { waitUntil, timeoutMs, start: await starter(page, address) });
+  },
+});
+
+/** Through the debugger where it gets in: it can answer a page that asks whether to leave. */
+async function starter(page: Page, url: string): Promise<() => Promise<string | undefined>> {
+  const isAttachable = await attachIfPossible(page);
+  if (!isAttachable) {
+    return async () => {
+      await chrome.tabs.update(page.tabId, { url });
+      return undefined;
+    };
+  }
+  return async () => {
+    const session = await page.session();
+    return textIn(await session.send('Page.navigate', { url }), 'errorText');
+  };
+}

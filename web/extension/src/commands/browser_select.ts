@@ -1,0 +1,49 @@
+/**
+ * Command `browser_select`: chooses options of a list by value, label or index.
+ */
+
+import { defineCommand, integer, invalid, optional, string, stringList } from '../command';
+import { checkTarget, onElement, reportElement, TARGET } from '../driver/elements';
+
+export default defineCommand({
+  name: 'browser_select',
+  effect: 'act',
+  args: {
+    ...TARGET,
+    value: optional(string()),
+    values: optional(stringList()),
+    label: optional(string()),
+    index: optional(integer({ least: 0 })),
+  },
+
+  async run(page, { ref, selector, ...wish }) {
+    checkTarget({ ref, selector });
+    const wanted = readWish(wish);
+    let selected: readonly string[] = [];
+    const report = await page.act(async () => {
+      const found = await onElement(page, { ref, selector }, (locator) => ({
+        method: 'select',
+        args: [locator, wanted],
+        arm: 'before',
+      }));
+      selected = found.value.selected;
+      return { armed: found.where, element: reportElement(found, found.value.element) };
+    });
+    return { ...report, selected };
+  },
+});
+
+interface Wish {
+  readonly value: string | undefined;
+  readonly values: readonly string[] | undefined;
+  readonly label: string | undefined;
+  readonly index: number | undefined;
+}
+
+function readWish({ value, values, label, index }: Wish) {
+  const given = [value, values, label, index].filter((way) => way !== undefined);
+  if (given.length !== 1) throw invalid('give exactly one of value, values, label or index');
+  if (label !== undefined) return { label };
+  if (index !== undefined) return { index };
+  return { values: values ?? (value === undefined ? [] : [value]) };
+}

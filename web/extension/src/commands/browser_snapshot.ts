@@ -1,0 +1,28 @@
+/**
+ * Command `browser_snapshot`: what is on the page, as roles, names, values and references.
+ *
+ * All frames and shadow roots; needs no debugger. Shaping it for a model is the hub's part.
+ */
+
+import { boolean, defineCommand, integer, optional } from '../command';
+import { checkTarget, isTargeted, TARGET } from '../driver/elements';
+import { takeSnapshot } from '../driver/snapshot';
+
+const MOST_NODES = 20_000;
+
+export default defineCommand({
+  name: 'browser_snapshot',
+  effect: 'read',
+  args: {
+    ...TARGET,
+    viewportOnly: optional(boolean(), false),
+    maxNodes: optional(integer({ least: 1, most: MOST_NODES }), MOST_NODES),
+  },
+
+  async run(page, { ref, selector, viewportOnly, maxNodes }) {
+    const target = { ref, selector };
+    if (!isTargeted(target)) return takeSnapshot(page, { viewportOnly, maxNodes });
+    checkTarget(target);
+    return takeSnapshot(page, { viewportOnly, maxNodes, target });
+  },
+});

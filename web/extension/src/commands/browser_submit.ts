@@ -1,0 +1,40 @@
+/**
+ * Command `browser_submit`: submits a form as its own button would, with the page's checks.
+ */
+
+import { defineCommand } from '../command';
+import {
+  checkTarget,
+  isTargeted,
+  onElement,
+  reportElement,
+  TARGET,
+  trouble,
+} from '../driver/elements';
+import { isProblem, TOP } from '../driver/inject';
+import type { Page, Performed } from '../driver/page';
+
+export default defineCommand({
+  name: 'browser_submit',
+  effect: 'act',
+  args: TARGET,
+
+  async run(page, target) {
+    if (!isTargeted(target)) return page.act(() => submitOnly(page));
+    checkTarget(target);
+    return page.act(async () => {
+      const found = await onElement(page, target, (locator) => ({
+        method: 'submit',
+        args: [locator],
+        arm: 'before',
+      }));
+      return { armed: found.where, element: reportElement(found, found.value) };
+    });
+  },
+});
+
+async function submitOnly(page: Page): Promise<Performed> {
+  const [answer] = await page.call({ where: TOP, method: 'submit', args: [null], arm: 'before' });
+  if (answer !== undefined && isProblem(answer.value)) throw trouble(answer.value, 1);
+  return { armed: TOP };
+}

@@ -1,0 +1,18 @@
+/**
+ * Command `browser_tab_activate`: brings the tab and its window to the front.
+ */
+
+import { defineCommand } from '../command';
+
+export default defineCommand({
+  name: 'browser_tab_activate',
+  effect: 'act',
+  on: 'tab',
+  args: {},
+
+  async run({ tabId }) {
+    const tab = await chrome.tabs.update(tabId, { active: true });
+    if (tab?.windowId !== undefined) await chrome.windows.update(tab.windowId, { focused: true });
+    return { tab: tabId, active: true };
+  },
+});

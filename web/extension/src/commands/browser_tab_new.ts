@@ -1,0 +1,39 @@
+/**
+ * Command `browser_tab_new`: opens a tab in the client's group, in the background unless asked.
+ *
+ * Waits until its page is there, so that the next call finds it.
+ */
+
+import { boolean, defineBrowserCommand, optional, string } from '../command';
+import { readAddress } from '../driver/navigate';
+import { checkRestricted } from '../driver/restricted';
+import { Watch } from '../driver/signals';
+
+const BLANK = 'about:blank';
+const LOAD_WITHIN_MS = 10_000;
+
+export default defineBrowserCommand({
+  name: 'browser_tab_new',
+  effect: 'add',
+  args: { url: optional(string()), active: optional(boolean(), false) },
+
+  async run({ services, client, limits }, { url, active }) {
+    const address = url === undefined ? BLANK : readAddress(url);
+    checkRestricted(address);
+    if (address !== BLANK) await services.checkSite(address);
+    const { id } = await services.openTab({ url: address, active, client });
+    if (id === undefined) throw new Error('Chrome gave the new tab no id');
+    const watch = new Watch(id);
+    try {
+      // It may have loaded before anybody watched.
+      const isComplete = (await chrome.tabs.get(id)).status === 'complete';
+      const isThere = () =>
+        isComplete || watch.loaded || watch.failed !== undefined || watch.closed;
+      await watch.until(isThere, limits, LOAD_WITHIN_MS);
+    } finally {
+      watch.close();
+    }
+    const tab = await chrome.tabs.get(id);
+    return { tab: id, url: tab.pendingUrl || tab.url || address, title: tab.title ?? '' };
+  },
+});

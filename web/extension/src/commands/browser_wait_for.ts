@@ -1,0 +1,100 @@
+/**
+ * Command `browser_wait_for`: waits until something is so, or says that it did not become so.
+ */
+
+import {
+  boolean,
+  CommandError,
+  defineCommand,
+  integer,
+  invalid,
+  oneOf,
+  optional,
+  string,
+} from '../command';
+import { performWait, type Wish } from '../driver/waits';
+
+const PATIENCE_MS = 10_000;
+
+export default defineCommand({
+  name: 'browser_wait_for',
+  effect: 'read',
+  args: {
+    selector: optional(string()),
+    text: optional(string()),
+    url: optional(string()),
+    expression: optional(string()),
+    networkIdle: optional(boolean()),
+    timeMs: optional(integer({ least: 0 })),
+    state: optional(oneOf('visible', 'hidden', 'attached'), 'visible'),
+    timeoutMs: optional(integer({ least: 0 }), PATIENCE_MS),
+  },
+
+  async run(page, { state, timeoutMs, ...ways }) {
+    const wish = readWish(ways, state);
+    const began = performance.now();
+    const isSo = await performWait(page, wish, timeoutMs);
+    const waitedMs = Math.round(performance.now() - began);
+    if (isSo) return { found: true, waitedMs };
+    throw new CommandError(
+      'TIMEOUT',
+      `${describe(wish)} did not come true within ${waitedMs} ms; look with browser_snapshot`,
+    );
+  },
+});
+
+interface Ways {
+  readonly selector: string | undefined;
+  readonly text: string | undefined;
+  readonly url: string | undefined;
+  readonly expression: string | undefined;
+  readonly networkIdle: boolean | undefined;
+  readonly timeMs: number | undefined;
+}
+
+function readWish(ways: Ways, state: 'attached' | 'hidden' | 'visible'): Wish {
+  const { selector, text, url, expression, networkIdle, timeMs } = ways;
+  const given = Object.values(ways).filter((way) => way !== undefined && way !== false);
+  if (given.length !== 1) {
+    throw invalid('give exactly one of selector, text, url, expression, networkIdle or timeMs');
+  }
+  if (selector !== undefined) return { type: 'selector', selector, state };
+  if (text !== undefined) {
+    return { type: 'text', text, state: state === 'hidden' ? 'hidden' : 'visible' };
+  }
+  if (url !== undefined) return { type: 'url', pattern: readPattern(url), text: url };
+  if (expression !== undefined) return { type: 'expression', expression };
+  if (networkIdle === true) return { type: 'networkIdle' };
+  return { type: 'time', timeMs: timeMs ?? 0 };
+}
+
+/** `/…/flags` is a regular expression, anything else a part of the address. */
+function readPattern(url: string): (address: string) => boolean {
+  const match = /^\/(.+)\/([dgimsuvy]*)$/.exec(url);
+  if (match === null) return (address) => address.includes(url);
+  try {
+    const pattern = new RegExp(match[1] ?? '', (match[2] ?? '').replace(/[gy]/g, ''));
+    return (address) => pattern.test(address);
+  } catch {
+    throw invalid(`url: ${url} is no regular expression`);
+  }
+}
+
+function describe(wish: Wish): string {
+  switch (wish.type) {
+    case 'selector':
+      return `${wish.selector} being ${wish.state}`;
+    case 'text':
+      return `the text ${JSON.stringify(wish.text)} being ${wish.state}`;
+    case 'url':
+      return `an address with ${wish.text}`;
+    case 'expression':
+      return 'the expression';
+    case 'networkIdle':
+      return 'an idle network';
+    case 'time':
+      return 'the time';
+    default:
+      return wish satisfies never;
+  }
+}

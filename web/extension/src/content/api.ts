@@ -1,0 +1,180 @@
+/**
+ * What the content script offers in a frame: the one seam between worker and page.
+ *
+ * The script is injected once per document (isolated world) and answers as
+ * `globalThis.tabwire`. The worker calls it through `chrome.scripting.executeScript` with a
+ * function; arguments and answers are plain JSON. Only the promises named here may be awaited: an
+ * injection that waits when its document is replaced never answers, so the worker races them all.
+ * References are numbers here; their written form (`e12`, `d3e12`) is the worker's matter.
+ */
+
+/** How an element is named from outside. Exactly one of the three. */
+export type Locator =
+  | { readonly by: 'ref'; readonly ref: number }
+  /** CSS; pierces open and closed shadow roots. The first match in tree order that can be seen, else the first. */
+  | { readonly by: 'selector'; readonly selector: string }
+  /** Visible text or accessible name, whole first, then part; the smallest, topmost element wins. */
+  | { readonly by: 'text'; readonly text: string };
+
+/** An element, for people and for the next step. */
+export interface Described {
+  readonly ref: number;
+  readonly role: string;
+  readonly name: string;
+  readonly tag: string;
+}
+
+/** Why an element cannot be used. */
+export type Problem =
+  /** Never seen in this document, or gone from it: a reference is never given to another node. */
+  | { readonly problem: 'dead_ref'; readonly ref: number }
+  | { readonly problem: 'not_found'; readonly matches: 0 }
+  | { readonly problem: 'bad_selector'; readonly message: string }
+  | { readonly problem: 'hidden'; readonly element: Described }
+  | { readonly problem: 'disabled'; readonly element: Described }
+  | {
+      readonly problem: 'covered';
+      readonly element: Described;
+      readonly by: Described;
+    }
+  | { readonly problem: 'wrong_kind'; readonly element: Described; readonly message: string };
+
+/** Where to act, in CSS pixels of this frame's viewport. */
+export interface Aim {
+  readonly element: Described;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The place of this frame among its siblings, and of its child frames, for adding up offsets. */
+export interface FrameGeometry {
+  /** Index of this window in its parent's list of frames, from the top down; empty at the top. */
+  readonly path: readonly number[];
+  /** By index of the child window: its content box in this frame's viewport. */
+  readonly children: ReadonlyArray<{
+    readonly index: number;
+    readonly x: number;
+    readonly y: number;
+    /** The iframe's own reference and whether it can be seen. */
+    readonly ref: number;
+    readonly visible: boolean;
+  }>;
+  readonly viewport: { readonly width: number; readonly height: number };
+}
+
+export interface SnapshotOptions {
+  /** At most so many nodes; the answer says whether more were left out. */
+  readonly maxNodes: number;
+  /** Only this element and what is in it. */
+  readonly root?: Locator;
+  /** Only what is in the viewport. */
+  readonly viewportOnly?: boolean;
+}
+
+/**
+ * One frame's part of `snapshot.v1`.
+ *
+ * `nodes` is JSON text of an array of `[ref, depth, role, name, value?, flags?]` in pre-order;
+ * `ref` is 0 for text and for what cannot be referred to. The worker splices it without parsing.
+ * An iframe is a node with role `iframe`; `frames` says which node holds which child window.
+ */
+export interface FrameSnapshot {
+  readonly url: string;
+  readonly title: string;
+  readonly path: readonly number[];
+  readonly nodes: string;
+  readonly count: number;
+  readonly truncated: boolean;
+  readonly frames: ReadonlyArray<{
+    readonly index: number;
+    readonly ref: number;
+    readonly depth: number;
+  }>;
+}
+
+/** What changed in the document since it was armed. */
+export interface Changes {
+  readonly added: number;
+  readonly removed: number;
+  readonly attributes: number;
+  readonly text: number;
+}
+
+/** What a wait is for; text and selector count in this frame only. */
+export type Condition =
+  | {
+      readonly type: 'selector';
+      readonly selector: string;
+      readonly state: 'visible' | 'attached' | 'hidden';
+    }
+  | { readonly type: 'text'; readonly text: string; readonly state: 'visible' | 'hidden' };
+
+/** A file whose bytes came along, for upload without a path. */
+export interface FileContent {
+  readonly name: string;
+  readonly mimeType: string;
+  /** Base64. */
+  readonly data: string;
+}
+
+export interface ContentApi {
+  /** Of the extension that injected it; an older script is replaced. */
+  readonly version: string;
+
+  snapshot(options: SnapshotOptions): FrameSnapshot | Problem;
+  geometry(): FrameGeometry;
+
+  /** Finds an element and gives it a reference. */
+  locate(locator: Locator): Described | Problem;
+  /**
+   * Scrolls the element into view, waits until its box stands still (at most 500 ms), and returns a
+   * point in it that hits it, or why none does. `force` skips covered and disabled.
+   */
+  aim(locator: Locator, options: { readonly force?: boolean }): Promise<Aim | Problem>;
+  /** The element's box without scrolling or hit test; null when it has none. */
+  box(locator: Locator): Aim | Problem;
+
+  /** Puts the caret into a text field or editable element; `select` selects all that is in it. */
+  focus(locator: Locator, options: { readonly select: boolean }): Described | Problem;
+  /** Whether a check box, radio button or switch is on; null for anything else. */
+  checked(
+    locator: Locator,
+  ): { readonly checked: boolean | null; readonly element: Described } | Problem;
+  /** Chooses options of a `<select>` by value, label or index; fires input and change. */
+  select(
+    locator: Locator,
+    wanted: {
+      readonly values?: readonly string[];
+      readonly label?: string;
+      readonly index?: number;
+    },
+  ): { readonly selected: readonly string[]; readonly element: Described } | Problem;
+  /** Puts files into a file input; fires input and change. */
+  setFiles(locator: Locator, files: readonly FileContent[]): Described | Problem;
+  /** Marks a file input so that the debugger can find it: returns a selector that is unique for now. */
+  mark(locator: Locator): { readonly selector: string; readonly element: Described } | Problem;
+  /** Takes the mark away again; the next `mark` does so too. */
+  unmark(): void;
+  scroll(
+    locator: Locator | null,
+    by: { readonly deltaX: number; readonly deltaY: number },
+  ): { readonly x: number; readonly y: number; readonly atEnd: boolean } | Problem;
+  /** Submits the form of an element, or the only form. */
+  submit(locator: Locator | null): Described | Problem;
+
+  /** Starts counting changes of the document. */
+  arm(): void;
+  /**
+   * Resolves after one frame (or 50 ms in a hidden tab) and, if anything changed, once nothing has
+   * changed for `quietMs`; at the latest after `capMs`.
+   */
+  settle(options: { readonly quietMs: number; readonly capMs: number }): Promise<Changes>;
+  /** Resolves when the condition holds, or with false after `timeoutMs`. */
+  waitFor(condition: Condition, timeoutMs: number): Promise<boolean | Problem>;
+  /** Opens a port to the worker (`runtime.connect`) and keeps it open: wakes a worker that died. */
+  keepAwake(): void;
+  /** Lets go of observers, marks and ports: called by the script that replaces this one. */
+  retire(): void;
+}

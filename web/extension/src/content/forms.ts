@@ -1,0 +1,307 @@
+/**
+ * Forms: the caret, check marks, choices, files, submitting.
+ *
+ * What can only be done by trusted input is not done here.
+ */
+
+import type { Described, FileContent, Locator, Problem } from './api';
+import { isProblem } from './describe';
+import { closest, has, isContentEditable, isTrue, localName, matches, queryAll } from './dom';
+import { checkedState } from './flags';
+import { labelsOf } from './names';
+import { Roles } from './roles';
+import { flatHolds, focusedElement } from './shadow';
+import type { Targets } from './target';
+import { isDisabled, optionLabel } from './values';
+import { isVisible } from './visibility';
+
+const FIELDS =
+  'input:not([type=hidden]), textarea, select, [contenteditable]:not([contenteditable=false]), [tabindex], button, a[href]';
+
+export class Forms {
+  readonly #targets: Targets;
+  #marks = 0;
+  #marked: Element | null = null;
+
+  constructor(targets: Targets) {
+    this.#targets = targets;
+  }
+
+  focus(locator: Locator, { select }: { select: boolean }): Described | Problem {
+    const found = this.#targets.find(locator);
+    if (isProblem(found)) return found;
+    const field = fieldOf(found);
+    if (!field) return this.#wrong(found, 'it cannot have the focus; name the field itself');
+    if (isDisabled(field)) return { problem: 'disabled', element: this.#targets.describe(field) };
+    if (!isVisible(field)) return { problem: 'hidden', element: this.#targets.describe(field) };
+    if (isReadOnly(field)) return this.#wrong(field, 'it is read-only');
+    HTMLElement.prototype.focus.call(field);
+    const focused = focusedElement();
+    if (!focused || !flatHolds(field, focused)) {
+      return this.#wrong(field, 'it does not take the focus');
+    }
+    placeCaret(focused, select);
+    return this.#targets.describe(field);
+  }
+
+  checked(locator: Locator): { checked: boolean | null; element: Described } | Problem {
+    const found = this.#targets.find(locator);
+    if (isProblem(found)) return found;
+    const control = controlOf(found);
+    const state = checkedState(control, new Roles().of(control));
+    const checked = state === null ? null : state === 'checked';
+    return { checked, element: this.#targets.describe(control) };
+  }
+
+  select(
+    locator: Locator,
+    wanted: { values?: readonly string[]; label?: string; index?: number },
+  ): { selected: readonly string[]; element: Described } | Problem {
+    const found = this.#targets.find(locator);
+    if (isProblem(found)) return found;
+    const inOption = found instanceof HTMLOptionElement ? closest(found, 'select') : null;
+    const list = inOption ?? controlOf(found);
+    if (!(list instanceof HTMLSelectElement)) {
+      return this.#wrong(list, 'it is not a <select>; click it and then the option');
+    }
+    if (isDisabled(list)) return { problem: 'disabled', element: this.#targets.describe(list) };
+    const options = wantedOptions(list, wanted);
+    if (typeof options === 'string') return this.#wrong(list, options);
+    choose(list, options);
+    announce(list);
+    const selected = Array.from(list.selectedOptions, (option) => option.value);
+    return { selected, element: this.#targets.describe(list) };
+  }
+
+  setFiles(locator: Locator, files: readonly FileContent[]): Described | Problem {
+    const input = this.#fileInput(locator);
+    if (isProblem(input)) return input;
+    if (files.length > 1 && !input.multiple) return this.#wrong(input, 'it takes one file only');
+    const transfer = new DataTransfer();
+    for (const file of files) {
+      const bytes = decode(file.data);
+      if (!bytes) return this.#wrong(input, `the data of ${file.name} is not base64`);
+      transfer.items.add(new File([bytes], file.name, { type: file.mimeType }));
+    }
+    input.files = transfer.files;
+    announce(input);
+    return this.#targets.describe(input);
+  }
+
+  mark(locator: Locator): { selector: string; element: Described } | Problem {
+    const input = this.#fileInput(locator);
+    if (isProblem(input)) return input;
+    this.unmark();
+    const mark = `${++this.#marks}-${Math.random().toString(36).slice(2)}`;
+    input.setAttribute('data-tabwire-mark', mark);
+    this.#marked = input;
+    return {
+      selector: `[data-tabwire-mark="${mark}"]`,
+      element: this.#targets.describe(input),
+    };
+  }
+
+  unmark(): void {
+    this.#marked?.removeAttribute('data-tabwire-mark');
+    this.#marked = null;
+  }
+
+  submit(locator: Locator | null): Described | Problem {
+    const form = locator ? this.#formOf(locator) : this.#onlyForm();
+    if (!(form instanceof HTMLFormElement)) return form;
+    const button = defaultButton(form);
+    if (button === 'disabled')
+      return { problem: 'disabled', element: this.#targets.describe(form) };
+    HTMLFormElement.prototype.requestSubmit.call(form, button);
+    const invalid = firstInvalid(form);
+    if (!invalid) return this.#targets.describe(form);
+    return this.#wrong(invalid.field, `the form is not sent: ${invalid.message}`);
+  }
+
+  #formOf(locator: Locator): HTMLFormElement | Problem {
+    const found = this.#targets.find(locator);
+    if (isProblem(found)) return found;
+    return formOf(found) ?? this.#wrong(found, 'it is in no form');
+  }
+
+  #onlyForm(): HTMLFormElement | Problem {
+    const focused = focusedElement();
+    const around = focused && formOf(focused);
+    if (around) return around;
+    const forms = Array.from(queryAll(document, 'form'));
+    const seen = forms.filter(isVisible);
+    const [form, other] = seen.length > 0 ? seen : forms;
+    if (!(form instanceof HTMLFormElement)) return { problem: 'not_found', matches: 0 };
+    if (other) return this.#wrong(form, `there are ${forms.length} forms; say which one`);
+    return form;
+  }
+
+  #fileInput(locator: Locator): HTMLInputElement | Problem {
+    const found = this.#targets.find(locator);
+    if (isProblem(found)) return found;
+    const control = controlOf(found);
+    const inner = isFileInput(control) ? control : firstFileInput(control);
+    if (!inner) return this.#wrong(found, 'it is not a file input');
+    if (isDisabled(inner)) return { problem: 'disabled', element: this.#targets.describe(inner) };
+    return inner;
+  }
+
+  #wrong(element: Element, message: string): Problem {
+    return { problem: 'wrong_kind', element: this.#targets.describe(element), message };
+  }
+}
+
+/** The control of a label, the element itself otherwise. */
+function controlOf(element: Element): Element {
+  if (labelsOf(element)) return element;
+  const label = element instanceof HTMLLabelElement ? element : closest(element, 'label');
+  return (label instanceof HTMLLabelElement && label.control) || element;
+}
+
+function fieldOf(element: Element): HTMLElement | null {
+  const control = controlOf(element);
+  const candidates = [control, ...queryAll(control, FIELDS)];
+  for (const candidate of candidates) {
+    if (!(candidate instanceof HTMLElement)) continue;
+    if (isContentEditable(candidate)) return candidate;
+    if (matches(candidate, FIELDS) || candidate.shadowRoot?.delegatesFocus) return candidate;
+  }
+  return control instanceof HTMLElement && localName(control).includes('-') ? control : null;
+}
+
+function isReadOnly(field: HTMLElement): boolean {
+  if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
+    return field.readOnly;
+  }
+  return isTrue(field, 'aria-readonly');
+}
+
+function placeCaret(field: Element, select: boolean): void {
+  if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
+    if (select) {
+      field.select();
+      return;
+    }
+    // Numbers, dates and addresses have no caret to set.
+    if (field.selectionStart === null) return;
+    field.setSelectionRange(field.value.length, field.value.length);
+    return;
+  }
+  if (!(field instanceof HTMLElement) || !isContentEditable(field)) return;
+  const selection = getSelection();
+  selection?.selectAllChildren(field);
+  if (!select) selection?.collapseToEnd();
+}
+
+function wantedOptions(
+  list: HTMLSelectElement,
+  wanted: { values?: readonly string[]; label?: string; index?: number },
+): HTMLOptionElement[] | string {
+  const options = Array.from(list.options);
+  const found: HTMLOptionElement[] = [];
+  const missing: string[] = [];
+  for (const value of wanted.values ?? []) {
+    const option =
+      options.find((each) => each.value === value) ??
+      options.find((each) => optionLabel(each) === value.trim());
+    if (option) found.push(option);
+    else missing.push(value);
+  }
+  if (wanted.label !== undefined) {
+    const label = wanted.label.trim();
+    const option =
+      options.find((each) => optionLabel(each) === label) ??
+      options.find((each) => optionLabel(each).toLowerCase() === label.toLowerCase());
+    if (option) found.push(option);
+    else missing.push(label);
+  }
+  if (wanted.index !== undefined) {
+    const option = options[wanted.index];
+    if (option) found.push(option);
+    else missing.push(`number ${wanted.index}`);
+  }
+  if (missing.length > 0)
+    return `it has no option ${missing.join(', ')}; it has ${listed(options)}`;
+  if (found.length > 1 && !list.multiple) return 'it takes one option only';
+  const disabled = found.find((option) => matches(option, ':disabled'));
+  return disabled ? `the option ${optionLabel(disabled)} is disabled` : found;
+}
+
+function listed(options: readonly HTMLOptionElement[]): string {
+  const shown = options.slice(0, 20).map((option) => JSON.stringify(optionLabel(option)));
+  const more = options.length - shown.length;
+  return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
+}
+
+function choose(list: HTMLSelectElement, wanted: readonly HTMLOptionElement[]): void {
+  const [first] = wanted;
+  if (!list.multiple) {
+    if (first) first.selected = true;
+    return;
+  }
+  for (const option of list.options) option.selected = wanted.includes(option);
+}
+
+function announce(element: Element): void {
+  element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+  element.dispatchEvent(new Event('change', { bubbles: true }));
+}
+
+function isFileInput(element: Element): element is HTMLInputElement {
+  return element instanceof HTMLInputElement && element.type === 'file';
+}
+
+function firstFileInput(element: Element): HTMLInputElement | null {
+  for (const inner of queryAll(element, 'input')) if (isFileInput(inner)) return inner;
+  return null;
+}
+
+function decode(data: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+function formOf(element: Element): HTMLFormElement | null {
+  if (element instanceof HTMLFormElement) return element;
+  const control = controlOf(element);
+  if (
+    control instanceof HTMLInputElement ||
+    control instanceof HTMLButtonElement ||
+    control instanceof HTMLSelectElement ||
+    control instanceof HTMLTextAreaElement
+  ) {
+    if (control.form) return control.form;
+  }
+  const around = closest(element, 'form');
+  return around instanceof HTMLFormElement ? around : null;
+}
+
+const elementsOf = Object.getOwnPropertyDescriptor(HTMLFormElement.prototype, 'elements')?.get;
+
+function controlsOf(form: HTMLFormElement): Element[] {
+  const found: unknown = elementsOf?.call(form);
+  return found instanceof HTMLFormControlsCollection ? Array.from(found) : [];
+}
+
+/** The button that Enter would press. */
+function defaultButton(form: HTMLFormElement): HTMLElement | null | 'disabled' {
+  for (const control of controlsOf(form)) {
+    const isButton = control instanceof HTMLButtonElement && control.type === 'submit';
+    const isInput = control instanceof HTMLInputElement && control.type === 'submit';
+    if (!isButton && !isInput) continue;
+    return isDisabled(control) ? 'disabled' : control;
+  }
+  return null;
+}
+
+function firstInvalid(form: HTMLFormElement): { field: Element; message: string } | null {
+  if (has(form, 'novalidate') || !matches(form, ':invalid')) return null;
+  for (const control of controlsOf(form)) {
+    if (!matches(control, ':invalid') || !('validationMessage' in control)) continue;
+    return { field: control, message: String(control.validationMessage) };
+  }
+  return null;
+}

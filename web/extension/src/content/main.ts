@@ -1,0 +1,64 @@
+/**
+ * Entry of the content script: puts `globalThis.tabwire` into the isolated world, once.
+ *
+ * Injected again it does nothing; a newer version takes over and keeps the references, for a
+ * number means one node as long as the document lives.
+ */
+
+import type { ContentApi } from './api';
+import { Forms } from './forms';
+import { geometry } from './frames';
+import { WakePort } from './port';
+import { Refs } from './refs';
+import { scroll } from './scroll';
+import { Stir } from './settle';
+import { snapshot } from './snapshot';
+import { Targets } from './target';
+import { waitFor } from './wait';
+
+declare global {
+  var tabwire: ContentApi | undefined;
+  var tabwireRefs: Refs | undefined;
+}
+
+function create(version: string, refs: Refs): ContentApi {
+  const stir = new Stir();
+  const targets = new Targets(refs, stir);
+  const forms = new Forms(targets);
+  const port = new WakePort();
+  return {
+    version,
+    snapshot: (options) => snapshot(refs, targets, options),
+    geometry: () => geometry(refs),
+    locate: (locator) => targets.locate(locator),
+    aim: (locator, options) => targets.aim(locator, options),
+    box: (locator) => targets.box(locator),
+    focus: (locator, options) => forms.focus(locator, options),
+    checked: (locator) => forms.checked(locator),
+    select: (locator, wanted) => forms.select(locator, wanted),
+    setFiles: (locator, files) => forms.setFiles(locator, files),
+    mark: (locator) => forms.mark(locator),
+    unmark: () => forms.unmark(),
+    scroll: (locator, by) => scroll(targets, locator, by),
+    submit: (locator) => forms.submit(locator),
+    arm: () => stir.arm(),
+    settle: (options) => stir.settle(options),
+    waitFor: (condition, timeoutMs) => waitFor(stir, condition, timeoutMs),
+    keepAwake: () => port.keep(),
+    retire: () => {
+      stir.stop();
+      port.close();
+      forms.unmark();
+    },
+  };
+}
+
+function install(): void {
+  const { version } = chrome.runtime.getManifest();
+  if (globalThis.tabwire?.version === version) return;
+  globalThis.tabwire?.retire?.();
+  globalThis.tabwireRefs ??= new Refs();
+  globalThis.tabwire = create(version, globalThis.tabwireRefs);
+}
+
+install();

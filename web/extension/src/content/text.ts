@@ -1,0 +1,37 @@
+/**
+ * Text as names need it: white space in order, no icon glyphs, no more than a limit.
+ */
+
+/** The longest name that is told. */
+export const NAME_LIMIT = 500;
+/** The longest text or value that is told. */
+export const TEXT_LIMIT = 4000;
+/** How much of a hostile text is looked at. */
+const LOOK_LIMIT = 20_000;
+
+/** What stands for every password. */
+export const MASK = '•••';
+
+const UNTIDY = /[\t\n\v\f\r\u00a0\u2028\u2029]| {2}/;
+const ICONS = /[\ue000-\uf8ff]/g;
+const HAS_ICONS = /[\ue000-\uf8ff]/;
+
+/** Runs of white space as one space; icon glyphs out; ends untouched. */
+export function tidy(raw: string): string {
+  let text = raw.length > LOOK_LIMIT ? raw.slice(0, LOOK_LIMIT) : raw;
+  if (HAS_ICONS.test(text)) text = text.replace(ICONS, '');
+  return UNTIDY.test(text) ? text.replace(/\s+/g, ' ') : text;
+}
+
+/** A name: tidy, trimmed and cut. */
+export function asName(raw: string): string {
+  return cut(tidy(raw).trim(), NAME_LIMIT);
+}
+
+/** Cuts at a limit, never through a character, and shows that it did. */
+export function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const last = text.charCodeAt(limit - 2);
+  const isHalf = last >= 0xd800 && last <= 0xdbff;
+  return `${text.slice(0, limit - (isHalf ? 2 : 1))}…`;
+}

@@ -1,0 +1,278 @@
+/**
+ * What a command gets: its tab, for the time of one call.
+ *
+ * Attaches the debugger when it is first needed and gives it back at the end; calls the content
+ * script; runs an act and waits for its effect. It knows no command.
+ */
+
+import type { CallingClient } from '@tabwire/shared';
+import { CommandError } from '../command';
+import type { Changes } from '../content/api';
+import { openSession, type Session } from './debugger';
+import { dialogOf, dialogOpen } from './dialogs';
+import {
+  ALL,
+  type Answer,
+  type AnswerOf,
+  type ContentCall,
+  callContent,
+  DocumentGone,
+  type Method,
+  runFunction,
+  TOP,
+  unresponsive,
+  type Where,
+} from './inject';
+import { answerable, deferred, ignore, type Limits, within } from './race';
+import { whyRestricted } from './restricted';
+import type { Services } from './services';
+import { CAP_MS, type Settled, settle } from './settle';
+import { type Dialog, type Download, listen, type NewTab, Watch } from './signals';
+
+// One frame and this long without a change: frameworks that batch into a frame are not missed.
+const QUIET_MS = 16;
+const TRIES = 3;
+
+/** Who calls, for commands that need no tab. */
+export interface Caller {
+  readonly client: CallingClient;
+  readonly services: Services;
+  readonly limits: Limits;
+}
+
+/** An element, for people and for the next step. */
+export interface ElementReport {
+  readonly ref: string;
+  readonly role: string;
+  readonly name: string;
+}
+
+/** What an act did. */
+export interface Report {
+  readonly url: string;
+  readonly title?: string;
+  readonly navigated?: true;
+  readonly sameDocument?: true;
+  readonly dialog?: Dialog;
+  readonly newTab?: NewTab;
+  readonly download?: Download;
+  readonly changes?: Changes;
+  readonly requests?: number;
+  readonly busy?: true;
+  readonly element?: ElementReport;
+  /** The act closed the tab. */
+  readonly closed?: true;
+}
+
+/** What was done, for waiting until it has had its effect. */
+export interface Performed {
+  /** Settles when the browser has taken the input; may never. */
+  readonly acted?: Promise<unknown>;
+  /** Where changes are being counted already; the top frame begins to count if absent. */
+  readonly armed?: Where;
+  readonly element?: ElementReport;
+}
+
+export class Page implements Caller {
+  readonly tabId: number;
+  readonly client: CallingClient;
+  readonly services: Services;
+  readonly limits: Limits;
+  #session: Promise<Session> | undefined;
+
+  constructor(tabId: number, caller: Caller) {
+    this.tabId = tabId;
+    this.client = caller.client;
+    this.services = caller.services;
+    this.limits = caller.limits;
+  }
+
+  /** Returns the tab as it is now. */
+  async tab(): Promise<chrome.tabs.Tab> {
+    return chrome.tabs.get(this.tabId).catch(() => {
+      throw tabNotFound(this.tabId);
+    });
+  }
+
+  /** Returns the debugger's session, attaching if need be. */
+  session(): Promise<Session> {
+    this.#session ??= openSession(this.tabId);
+    return this.#session;
+  }
+
+  /** Sends a debugger command, but waits no longer than the page lives and the call lasts. */
+  async send(method: string, params: Readonly<Record<string, unknown>> = {}, limitMs = 10_000) {
+    const session = await this.session();
+    return this.guard(session.send(method, params), limitMs);
+  }
+
+  /** Waits for something that an open dialog or a closed tab would keep from happening. */
+  async guard<T>(work: Promise<T>, limitMs: number): Promise<T> {
+    const dialog = dialogOf(this.tabId);
+    if (dialog !== undefined) throw dialogOpen(dialog);
+    const { promise: stopped, reject } = deferred<never>();
+    const stop = listen(this.tabId, (signal) => {
+      if (signal.type === 'dialogOpened') reject(dialogOpen(signal.dialog));
+      if (signal.type === 'closed') reject(tabNotFound(this.tabId));
+    });
+    try {
+      return await within(Promise.race([work, stopped]), this.limits, limitMs, unresponsive);
+    } finally {
+      stop();
+    }
+  }
+
+  /** Calls the content script; throws `DocumentGone` when its document was replaced. */
+  call<M extends Method>(call: ContentCall<M>): Promise<Array<Answer<AnswerOf<M>>>> {
+    return callContent(this.tabId, this.limits, call);
+  }
+
+  /** Calls the content script for what is not about one document: again, if that is replaced. */
+  async read<M extends Method>(call: ContentCall<M>): Promise<Array<Answer<AnswerOf<M>>>> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.call(call);
+      } catch (error) {
+        if (!(error instanceof DocumentGone)) throw error;
+        if (tries === TRIES) throw restless();
+      }
+    }
+  }
+
+  /** Runs a function of ours in frames; it may not close over anything. */
+  run<A extends unknown[], R>(where: Where, func: (...args: A) => R, args: A) {
+    return runFunction(this.tabId, this.limits, where, func, args);
+  }
+
+  /** Does something to the page and waits until it has had its effect. */
+  async act(perform: (session: Session) => Promise<Performed>): Promise<Report> {
+    const session = await this.session();
+    const watch = new Watch(this.tabId);
+    try {
+      const performed = await perform(session);
+      const settled = await this.settle(watch, performed);
+      return await this.report(watch, settled, performed.element);
+    } catch (error) {
+      if (error instanceof DocumentGone) throw restless();
+      throw error;
+    } finally {
+      watch.close();
+    }
+  }
+
+  /** Starts counting changes at the top, for acts that no element tells the place of. */
+  async armTop(): Promise<Where> {
+    const [answer] = await this.read({ where: TOP, method: 'arm', args: [] });
+    return answer === undefined
+      ? TOP
+      : { type: 'documents', documentIds: [answer.documentId], frameId: 0 };
+  }
+
+  /** Waits until what was done has had its effect. */
+  settle(watch: Watch, { acted, armed }: Performed, mostMs = CAP_MS): Promise<Settled> {
+    const capMs = answerable(this.limits, mostMs);
+    const barrier = (leftMs: number) => this.#barrier(watch, armed, leftMs);
+    const done = acted ?? Promise.resolve();
+    return settle({ watch, limits: this.limits, acted: done, barrier, capMs });
+  }
+
+  /** Tells what a watch has seen. */
+  async report(watch: Watch, settled: Settled, element?: ElementReport): Promise<Report> {
+    const told = element === undefined ? {} : { element };
+    if (watch.closed) return { url: '', closed: true, ...told };
+    const { url = '', title = '' } = await this.tab();
+    if (watch.committed !== undefined) await this.services.checkSite(url);
+    if (watch.newTab !== undefined) this.#claim(watch.newTab.tab);
+    return {
+      url,
+      title,
+      ...(watch.committed === undefined ? {} : { navigated: true }),
+      ...(watch.sameDocument && watch.committed === undefined ? { sameDocument: true } : {}),
+      ...(watch.dialog === undefined ? {} : { dialog: watch.dialog }),
+      ...(watch.newTab === undefined ? {} : { newTab: watch.newTab }),
+      ...(watch.download === undefined ? {} : { download: watch.download }),
+      ...changesOf(watch, settled),
+      ...(watch.requests === 0 ? {} : { requests: watch.requests }),
+      ...(settled.busy ? { busy: true } : {}),
+      ...told,
+    };
+  }
+
+  /** Gives back what the call held. */
+  close(): void {
+    this.#session?.then((session) => session.release()).catch(() => {});
+  }
+
+  #claim(tabId: number): void {
+    ignore(Promise.resolve(this.services.claim(tabId, this.client)));
+  }
+
+  async #barrier(
+    watch: Watch,
+    armed: Where | undefined,
+    leftMs: number,
+  ): Promise<Changes | undefined> {
+    // The first round in a document that was not armed counts from now on.
+    const isArmed = armed !== undefined && watch.committed === undefined;
+    const answers = await this.call({
+      where: isArmed ? armed : TOP,
+      method: 'settle',
+      args: [{ quietMs: QUIET_MS, capMs: Math.max(0, Math.round(leftMs)) }],
+      ...(isArmed ? {} : { arm: 'before' }),
+      extraMs: leftMs,
+    });
+    return isArmed ? answers.map(({ value }) => value).reduce(sum, NONE) : undefined;
+  }
+}
+
+/** Where to count changes after an act in a frame: anywhere, as frames tell each other. */
+export const EVERYWHERE: Where = ALL;
+
+/**
+ * Attaches before the tab goes elsewhere, so that a page that asks whether to leave can be
+ * answered; returns whether it could. A page that hangs can be left without.
+ */
+export async function attachIfPossible(page: Page): Promise<boolean> {
+  const { url = '' } = await page.tab();
+  if (whyRestricted(url) !== undefined) return false;
+  try {
+    await page.session();
+    return true;
+  } catch (error) {
+    if (error instanceof CommandError) return false;
+    throw error;
+  }
+}
+
+/** Makes the error of a tab that is not there. */
+export function tabNotFound(tabId: number): CommandError {
+  return new CommandError(
+    'TAB_NOT_FOUND',
+    `there is no tab ${tabId}; list the tabs to see which are open`,
+  );
+}
+
+function restless(): CommandError {
+  return new CommandError(
+    'PAGE_UNRESPONSIVE',
+    'the page was replaced by another while it was being used; wait with browser_wait_for, ' +
+      'then try again',
+  );
+}
+
+function changesOf(watch: Watch, { changes }: Settled): Pick<Report, 'changes'> {
+  if (changes === undefined || watch.committed !== undefined) return {};
+  const { added, removed, attributes, text } = changes;
+  return added + removed + attributes + text === 0 ? {} : { changes };
+}
+
+const NONE: Changes = { added: 0, removed: 0, attributes: 0, text: 0 };
+
+function sum(one: Changes, other: Changes): Changes {
+  return {
+    added: one.added + other.added,
+    removed: one.removed + other.removed,
+    attributes: one.attributes + other.attributes,
+    text: one.text + other.text,
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * What the driver and the commands need of the rest of the extension; the background provides it.
+ */
+
+import type { CallingClient } from '@tabwire/shared';
+import type { Emit } from './events';
+
+type Maybe<T> = Promise<T> | T;
+
+export interface Services {
+  /** Puts a tab into the client's group. */
+  claim(tabId: number, client: CallingClient): Maybe<void>;
+  /** Opens a tab in the client's group. */
+  openTab(wanted: {
+    readonly url: string;
+    readonly active: boolean;
+    readonly client: CallingClient;
+  }): Promise<chrome.tabs.Tab>;
+  /** Returns the tabs that belong to a client. */
+  tabsOf(clientId: string): Maybe<readonly number[]>;
+  /** Throws `SITE_NOT_ALLOWED`. */
+  checkSite(url: string): Maybe<void>;
+  /** Whether the user allows looking only. */
+  isReadOnly(): Maybe<boolean>;
+  /** Whether the user has stopped everything. */
+  isStopped(): Maybe<boolean>;
+  /** Sends an event to the hub. */
+  readonly emit: Emit;
+}

@@ -1,0 +1,161 @@
+/**
+ * Waits until an act has had its effect, and says which.
+ *
+ * By signals, not by time: the input's acknowledgement, then a frame in the page and, if anything
+ * changed, a moment of quiet, then the requests that began. A dialog, a new tab or a download ends
+ * it at once; a navigation is followed into its new document. Capped, since some pages never rest.
+ */
+
+import type { Changes } from '../content/api';
+import { DocumentGone } from './inject';
+import type { Limits } from './race';
+import type { Watch } from './signals';
+
+export const CAP_MS = 5_000;
+// An answer that is a download looks like a failed navigation for a moment.
+const DOWNLOAD_WITHIN_MS = 100;
+const NEW_TAB_WITHIN_MS = 1_000;
+// A page that moves all the time (a clock, an animation) is not waited for to the cap.
+const RESTLESS_AFTER_MS = 1_000;
+
+export interface SettleParts {
+  readonly watch: Watch;
+  readonly limits: Limits;
+  /** Settles when the input was taken; may never. */
+  readonly acted: Promise<unknown>;
+  /** One frame in the page, and quiet if it changed. */
+  barrier(capMs: number): Promise<Changes | undefined>;
+  readonly capMs?: number;
+}
+
+export interface Settled {
+  readonly changes: Changes | undefined;
+  /** Still busy when the cap was reached, or in motion all the time. */
+  readonly busy: boolean;
+}
+
+/** Waits for the effect of an act; what it was is in the watch. */
+export async function settle(parts: SettleParts): Promise<Settled> {
+  return new Settling(parts).run();
+}
+
+class Settling {
+  readonly #parts: SettleParts;
+  readonly #endsAt: number;
+  #changes: Changes | undefined;
+  #isRestless = false;
+
+  constructor(parts: SettleParts) {
+    this.#parts = parts;
+    this.#endsAt = performance.now() + (parts.capMs ?? CAP_MS);
+  }
+
+  async run(): Promise<Settled> {
+    const { watch } = this.#parts;
+    await this.#untilActed();
+    while (this.#left() > 0) {
+      if (watch.closed || watch.detached !== undefined) return this.#end(false);
+      if (watch.dialog !== undefined || watch.download !== undefined) return this.#end(false);
+      if (watch.newTab !== undefined) return this.#end(false);
+      if (await this.#step()) return this.#end(this.#isRestless);
+    }
+    return this.#end(true);
+  }
+
+  /** Does the next wait; returns whether all is quiet. */
+  async #step(): Promise<boolean> {
+    const { watch } = this.#parts;
+    if (watch.windowOpened) {
+      await this.#wait(() => watch.newTab !== undefined, NEW_TAB_WITHIN_MS);
+      watch.windowOpened = false;
+      return false;
+    }
+    if (watch.downloading) {
+      await this.#wait(() => watch.download !== undefined, DOWNLOAD_WITHIN_MS);
+      watch.downloading = false;
+      return false;
+    }
+    if (watch.navigating) {
+      await this.#wait(() => !watch.navigating);
+      if (watch.failed !== undefined) await this.#wait(() => watch.downloading, DOWNLOAD_WITHIN_MS);
+      return false;
+    }
+    if (watch.committed !== undefined && !watch.domReady) {
+      await this.#wait(() => watch.domReady || watch.navigating);
+      return false;
+    }
+    return this.#quiet();
+  }
+
+  async #quiet(): Promise<boolean> {
+    const { watch } = this.#parts;
+    if (!(await this.#passBarrier())) return false;
+    if (this.#isInterrupted()) return false;
+    if (watch.pending === 0) return true;
+    await this.#wait(() => watch.pending === 0);
+    return false;
+  }
+
+  /** Returns whether the page let us through, undisturbed. */
+  async #passBarrier(): Promise<boolean> {
+    const { barrier, watch, limits } = this.#parts;
+    let isThrough = false;
+    const beganAt = performance.now();
+    const passing = barrier(Math.min(this.#left(), RESTLESS_AFTER_MS)).then(
+      (changes) => {
+        this.#changes = changes;
+        this.#isRestless = performance.now() - beganAt >= RESTLESS_AFTER_MS;
+        isThrough = true;
+      },
+      (error) => {
+        // A new document is met in the next round; anything else ends the wait.
+        if (!(error instanceof DocumentGone)) isThrough = true;
+      },
+    );
+    let isOver = false;
+    const disturbed = watch.until(() => isOver || this.#isInterrupted(), limits, this.#left());
+    try {
+      await Promise.race([passing, disturbed]);
+    } finally {
+      isOver = true;
+      watch.recheck();
+    }
+    return isThrough;
+  }
+
+  async #untilActed(): Promise<void> {
+    const { acted, watch } = this.#parts;
+    let isOver = false;
+    const isStopped = () =>
+      isOver || watch.dialog !== undefined || watch.closed || watch.navigating;
+    try {
+      await Promise.race([acted, this.#wait(isStopped)]);
+    } finally {
+      isOver = true;
+      watch.recheck();
+    }
+  }
+
+  #isInterrupted(): boolean {
+    const { watch } = this.#parts;
+    if (watch.closed || watch.detached !== undefined || watch.dialog !== undefined) return true;
+    if (watch.newTab !== undefined || watch.download !== undefined || watch.downloading)
+      return true;
+    return watch.windowOpened || watch.navigating;
+  }
+
+  async #wait(isSo: () => boolean, limitMs = Infinity): Promise<boolean> {
+    const { watch, limits } = this.#parts;
+    const isEnough = () =>
+      isSo() || watch.dialog !== undefined || watch.closed || watch.detached !== undefined;
+    return watch.until(isEnough, limits, Math.min(limitMs, this.#left()));
+  }
+
+  #left(): number {
+    return this.#endsAt - performance.now();
+  }
+
+  #end(busy: boolean): Settled {
+    return { changes: this.#changes, busy };
+  }
+}

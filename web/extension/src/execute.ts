@@ -1,0 +1,121 @@
+/**
+ * Runs one call of the hub: checks everything that can be refused, then the command.
+ *
+ * In comes `callTool`; out goes the command's result, or an error with a code and a message for
+ * the client. It ends before the call's deadline, so that the client hears why and not only that.
+ */
+
+import type { CallingClient, CallTool } from '@tabwire/shared';
+import { type Command, CommandError } from './command';
+import { COMMANDS } from './commands';
+import { keepAwake } from './driver/awake';
+import { checkNoDialog } from './driver/dialogs';
+import { sendEventsTo } from './driver/events';
+import { DocumentGone, unresponsive } from './driver/inject';
+import { type Caller, Page } from './driver/page';
+import { ignore, within } from './driver/race';
+import { driverReady } from './driver/register';
+import { checkRestricted } from './driver/restricted';
+import type { Services } from './driver/services';
+import { wake } from './driver/wake';
+
+export { registerDriver } from './driver/register';
+export type { Services } from './driver/services';
+
+// The answer needs a moment on its way; the hub waits no longer than the deadline.
+const LEAST_MARGIN_MS = 100;
+const MOST_MARGIN_MS = 1_000;
+
+const NOBODY: CallingClient = { id: 'unknown', name: 'Tabwire' };
+
+const commands = new Map(COMMANDS.map((command) => [command.name, command]));
+
+/** The names of all commands, as `prove` tells them. */
+export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name);
+
+/** Runs a call; what it throws has a `code`. */
+export async function execute(
+  call: CallTool,
+  context: { readonly signal: AbortSignal },
+  services: Services,
+): Promise<unknown> {
+  const endsAt = performance.now() + usableTime(call.deadlineMs);
+  sendEventsTo(services.emit);
+  const command = findCommand(call.toolName);
+  const caller: Caller = {
+    client: call.client ?? NOBODY,
+    services,
+    limits: { signal: context.signal, endsAt },
+  };
+  try {
+    const work = run(command, call, caller);
+    return await within(work, caller.limits, Infinity, unresponsive);
+  } catch (error) {
+    if (error instanceof DocumentGone) throw unresponsive();
+    throw error;
+  }
+}
+
+async function run(command: Command, call: CallTool, caller: Caller): Promise<unknown> {
+  // Arguments are read before anything is asked or touched.
+  if (command.on === 'browser') {
+    const work = command.bind(call.args);
+    await checkUser(command, caller.services);
+    return work(caller);
+  }
+  const work = command.bind(call.args);
+  await checkUser(command, caller.services);
+  if (call.tabId === undefined) {
+    throw new CommandError('TAB_NOT_FOUND', `${command.name} needs a tab; say which`);
+  }
+  const page = new Page(call.tabId, caller);
+  try {
+    await driverReady();
+    await prepare(command, page);
+    const result = await work(page);
+    if (command.effect !== 'read') keepAwake(page);
+    return result;
+  } finally {
+    page.close();
+  }
+}
+
+async function checkUser(command: Command, services: Services): Promise<void> {
+  if (await services.isStopped()) {
+    throw new CommandError(
+      'STOPPED_BY_USER',
+      'the user has stopped Tabwire in this browser; ask before going on',
+    );
+  }
+  if (command.effect !== 'read' && (await services.isReadOnly())) {
+    throw new CommandError(
+      'READ_ONLY',
+      `the user allows looking only, and ${command.name} changes something; ask for more rights`,
+    );
+  }
+}
+
+async function prepare(command: Exclude<Command, { on: 'browser' }>, page: Page): Promise<void> {
+  if (!command.answersDialog) checkNoDialog(page.tabId);
+  const tab = await page.tab();
+  if (command.on === 'page') {
+    const { url = '' } = tab;
+    checkRestricted(url);
+    await page.services.checkSite(url);
+    await wake(page, tab);
+  }
+  if (command.effect === 'read') return;
+  // The group is only shown: nothing waits for it.
+  ignore(Promise.resolve(page.services.claim(page.tabId, page.client)));
+}
+
+function findCommand(name: string): Command {
+  const command = commands.get(name);
+  if (command !== undefined) return command;
+  throw new CommandError('unknown_tool', `this browser has no command ${name}`);
+}
+
+function usableTime(deadlineMs: number): number {
+  const margin = Math.max(LEAST_MARGIN_MS, Math.min(MOST_MARGIN_MS, deadlineMs / 10));
+  return Math.max(0, deadlineMs - margin);
+}

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
+import { COMMANDS } from '../../src/commands';
+
+test('every file of a command is in the list, under its own name', () => {
+  // Tests run from `web/`.
+  const files = readdirSync('extension/src/commands')
+    .filter((file) => file.startsWith('browser_'))
+    .map((file) => file.replace(/\.ts$/, ''));
+  assert.deepEqual(COMMANDS.map(({ name }) => name).sort(), files.sort());
+});
+
+test('only answering a dialog may pass an open one', () => {
+  const passing = COMMANDS.filter((command) => command.on !== 'browser' && command.answersDialog);
+  assert.deepEqual(
+    passing.map(({ name }) => name),
+    ['browser_handle_dialog'],
+  );
+});
+
+test('what only looks says so', () => {
+  const reads = COMMANDS.filter(({ effect }) => effect === 'read').map(({ name }) => name);
+  assert.deepEqual(reads.sort(), [
+    'browser_get_console_logs',
+    'browser_screenshot',
+    'browser_snapshot',
+    'browser_wait_for',
+  ]);
+});

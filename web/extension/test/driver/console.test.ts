@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeException, readEvent } from '../../src/driver/console';
+
+test('console calls are written in one line, with their place', () => {
+  const entry = readEvent('Runtime.consoleAPICalled', {
+    type: 'warning',
+    timestamp: 5,
+    args: [
+      { type: 'string', value: 'a' },
+      { type: 'number', value: 1 },
+      { type: 'number', unserializableValue: 'NaN' },
+      {
+        type: 'object',
+        description: 'Object',
+        preview: { properties: [{ name: 'x', value: '1' }] },
+      },
+    ],
+    stackTrace: { callFrames: [{ url: 'https://a.test/a.js', lineNumber: 4 }] },
+  });
+  assert.deepEqual(entry, {
+    level: 'warning',
+    text: 'a 1 NaN Object {x: 1}',
+    url: 'https://a.test/a.js',
+    line: 5,
+    timestamp: 5,
+  });
+});
+
+test('exceptions say what was thrown', () => {
+  const error = { subtype: 'error', description: 'Error: boom\n    at a.js:1' };
+  assert.equal(describeException({ text: 'Uncaught', exception: error }), error.description);
+  const thrown = { type: 'number', value: 5, description: '5' };
+  assert.equal(describeException({ text: 'Uncaught', exception: thrown }), 'Uncaught 5');
+});
+
+test('other events are no messages', () => {
+  assert.equal(readEvent('Page.loadEventFired', {}), undefined);
+});
