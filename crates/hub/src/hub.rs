@@ -165,6 +165,18 @@ impl Hub {
         }
     }
 
+    /// Forgets a session whose peer will not come back; false means that it is still connected.
+    pub fn forget(&self, session: &Session) -> bool {
+        let mut registry = self.registry.write();
+        if session.is_connected() {
+            return false;
+        }
+        if registry.by_instance(&session.instance).is_some_and(|known| known.id == session.id) {
+            self.drop_session(&mut registry, session);
+        }
+        true
+    }
+
     /// Returns all sessions, by name.
     pub fn sessions(&self) -> Vec<Arc<Session>> {
         self.registry.read().all()
@@ -198,6 +210,11 @@ impl Hub {
     ) -> Result<Reply, model::Fault> {
         self.services.pulse.settle().await;
         session.begin(request)?.wait().await
+    }
+
+    /// Returns whether everything that acts is refused.
+    pub fn is_read_only(&self) -> bool {
+        self.services.config.load().read_only
     }
 
     /// Lets go of everything that a client holds: it has left for good.

@@ -57,6 +57,11 @@ enum Command {
     /// Shows what happens in the sessions, as it happens.
     #[command(after_help = "Examples:\n  tabwire tail\n  tabwire tail --session viewer --json")]
     Tail(Tail),
+    /// Starts, lists and closes browsers of their own, with the extension in them.
+    #[command(after_help = "Examples:\n  tabwire browser new --headless\n  \
+        tabwire browser new --profile work\n  tabwire browser close work\n\n\
+        Browsers end with the hub; named profiles are kept. See docs/browsers.md.")]
+    Browser(Browser),
     /// Lists the protocols that the hub speaks, with their ports and sessions.
     #[command(after_help = "Example:\n  tabwire dialects\n\n\
         Ports for clients of other projects are opened with `tabwire serve --compat`.")]
@@ -243,6 +248,62 @@ pub struct Tail {
 }
 
 #[derive(Args)]
+pub struct Browser {
+    #[command(subcommand)]
+    pub action: BrowserAction,
+}
+
+#[derive(Subcommand)]
+pub enum BrowserAction {
+    /// Starts a browser and waits until it is connected.
+    #[command(after_help = "Example:\n  tabwire browser new --profile work --browser chromium")]
+    New(BrowserNew),
+    /// Lists browsers and apps, with those that were started.
+    #[command(after_help = "Example:\n  tabwire browser list --json")]
+    List(BrowserList),
+    /// Closes a browser that was started; no other.
+    #[command(after_help = "Example:\n  tabwire browser close work")]
+    Close(BrowserClose),
+    /// Lists the named profiles, and who uses them.
+    #[command(after_help = "Example:\n  tabwire browser profiles")]
+    Profiles(BrowserList),
+}
+
+#[derive(Args)]
+pub struct BrowserNew {
+    /// Without a window; without a display always.
+    #[arg(long)]
+    pub headless: bool,
+    /// A profile that is kept, by name [default: one that is thrown away].
+    #[arg(long, value_name = "NAME")]
+    pub profile: Option<String>,
+    /// What its session is called [default: as the profile, or as the browser].
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Which browser: chromium, brave, edge or chrome [default: the setting `browser`].
+    #[arg(long, value_name = "BROWSER")]
+    pub browser: Option<String>,
+    /// The first page.
+    pub url: Option<String>,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Args)]
+pub struct BrowserList {
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Args)]
+pub struct BrowserClose {
+    /// Its session or its name.
+    pub browser: String,
+    #[command(flatten)]
+    pub target: Target,
+}
+
+#[derive(Args)]
 pub struct Dialects {
     #[command(flatten)]
     pub target: Target,
@@ -383,6 +444,7 @@ fn run_any() -> Result<(), Failure> {
         Command::Sessions(sessions) => command::sessions::run(&sessions),
         Command::Call(call) => command::call::run(&call),
         Command::Tail(tail) => command::tail::run(&tail),
+        Command::Browser(browser) => command::browser::run(&browser),
         Command::Dialects(dialects) => command::dialects::run(&dialects),
         Command::Pair(pair) => command::pair::run(&pair),
         Command::Unpair(unpair) => command::unpair::run(&unpair),
@@ -408,9 +470,9 @@ fn run_any() -> Result<(), Failure> {
 fn command_for(first: Option<&str>) -> clap::Command {
     match first {
         Some(
-            "stdio" | "audit" | "call" | "dialects" | "doctor" | "install" | "native-host" | "pair"
-            | "sessions" | "status" | "stop" | "store" | "tail" | "uninstall" | "unpair"
-            | "version",
+            "stdio" | "audit" | "browser" | "call" | "dialects" | "doctor" | "install"
+            | "native-host" | "pair" | "sessions" | "status" | "stop" | "store" | "tail"
+            | "uninstall" | "unpair" | "version",
         ) => Cli::command(),
         _ => command(),
     }

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod audit;
+pub mod browser;
 pub mod call;
 pub mod config_doc;
 pub mod conformance_server;

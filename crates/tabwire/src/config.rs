@@ -30,6 +30,8 @@ pub struct Settings {
     #[serde(flatten)]
     pub hub: hub::Config,
     #[serde(flatten)]
+    pub launch: launch::Config,
+    #[serde(flatten)]
     pub own: Own,
 }
 
@@ -199,6 +201,9 @@ fn check(settings: &Settings) -> Result<(), Failure> {
     if !["embedded", "memory"].contains(&settings.own.store.as_str()) {
         let store = &settings.own.store;
         return Err(Failure::usage(format!("store {store:?} is not one of embedded, memory")));
+    }
+    if settings.launch.browsers_max == 0 {
+        return Err(Failure::usage("browsers_max must be at least 1"));
     }
     let level = settings.own.log_level.as_str();
     if !["error", "warn", "info", "debug", "trace"].contains(&level) {

@@ -4,6 +4,7 @@
 //! - [`command`]: one file per command; [`api`]: the admin API from the outside;
 //! - [`wiring`]: MCP on top of the hub; [`apps`]: manifests, read again when they change;
 //!   [`kept`]: what survives, by the settings;
+//! - [`launcher`]: browsers that are started, on top of the hub; [`extension`]: what they load;
 //! - [`failure`]: errors with the exit code that fits.
 //!
 //! It wires the rooms together and holds no logic of its own.
@@ -13,8 +14,10 @@ mod apps;
 mod cli;
 mod command;
 mod config;
+mod extension;
 mod failure;
 mod kept;
+mod launcher;
 mod wiring;
 
 use std::process::ExitCode;

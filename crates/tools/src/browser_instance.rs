@@ -1,60 +1,167 @@
-//! Tool `browser_instance`: which browsers and apps there are.
+//! Tool `browser_instance`: which browsers and apps there are; starting and closing browsers.
+//!
+//! The work of starting and closing is in [`crate::launching`].
 
 use hub::{Session, SessionInfo};
+use launch::{BrowserInfo, Family};
+use model::{Code, Fault};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
     Toolbox,
-    definition::{Annotations, Client, CoreTool, Definition, Output, Work},
+    definition::{Annotations, Client, CoreTool, Definition, Output, Work, decode},
+    launching::{self, NewBrowser},
 };
 
 /// The tool.
 pub const TOOL: CoreTool =
     CoreTool { name: "browser_instance", define, aliases: &[], actions: &[], run };
 
+#[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Action {
+    #[default]
+    List,
+    New,
+    Close,
+    Profiles,
+}
+
+#[derive(Deserialize)]
+struct Args {
+    #[serde(default)]
+    action: Action,
+    headless: Option<bool>,
+    profile: Option<String>,
+    name: Option<String>,
+    browser: Option<String>,
+    url: Option<String>,
+    session: Option<String>,
+}
+
 fn define() -> Definition {
+    let families: Vec<_> = Family::ALL.iter().map(|family| family.as_str()).collect();
     Definition {
         name: TOOL.name.to_owned(),
         title: "Browsers and apps".to_owned(),
-        description: "Lists connected browsers and apps with the names that `session` takes."
+        description: "Lists connected browsers and apps with the names that `session` takes. new: \
+            starts a browser, with a throw-away or a kept `profile`. close: ends a started one, by \
+            `session` or `name`."
             .to_owned(),
         input_schema: json!({
             "type": "object",
-            "properties": {"action": {"enum": ["list"]}},
+            "properties": {
+                "action": {"enum": ["list", "new", "close", "profiles"]},
+                "headless": {"type": "boolean"},
+                "profile": {"type": "string"},
+                "name": {"type": "string"},
+                "browser": {"enum": families},
+                "url": {"type": "string"},
+                "session": {"type": "string"},
+            },
             "additionalProperties": false,
         }),
         output_schema: Some(json!({
             "type": "object",
-            "properties": {"sessions": {"type": "array", "items": {"type": "object", "properties": {
+            "properties": {
+                "sessions": {"type": "array", "items": {"type": "object", "properties": {
+                    "session": {"type": "string"},
+                    "id": {"type": "string"},
+                    "kind": {"enum": ["browser", "app"]},
+                    "connected": {"type": "boolean"},
+                    "origin": {"type": ["string", "null"]},
+                    "tools": {"type": "array", "items": {"type": "string"}},
+                    "tabs": {"type": "array", "items": {"type": "object"}},
+                }}},
+                "browsers": {"type": "array", "items": {"type": "object"}},
                 "session": {"type": "string"},
-                "id": {"type": "string"},
-                "kind": {"enum": ["browser", "app"]},
-                "connected": {"type": "boolean"},
-                "origin": {"type": ["string", "null"]},
-                "tools": {"type": "array", "items": {"type": "string"}},
-                "tabs": {"type": "array", "items": {"type": "object"}},
-            }}}},
-            "required": ["sessions"],
+                "browser": {"type": "object"},
+                "closed": {"type": "string"},
+                "profiles": {"type": "array", "items": {"type": "object"}},
+            },
         })),
-        annotations: Annotations { read_only: true, idempotent: true, ..Annotations::default() },
+        annotations: Annotations { destructive: true, open_world: true, ..Annotations::default() },
     }
 }
 
-fn run<'a>(toolbox: &'a Toolbox, _: &'a Client, _: Value) -> Work<'a> {
+fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
-        let sessions: Vec<_> =
-            toolbox.hub.sessions().iter().map(|session| Session::info(session)).collect();
-        let text = match sessions.is_empty() {
-            true => "no browser or app has connected yet".to_owned(),
-            false => sessions.iter().map(line).collect::<Vec<_>>().join("\n"),
-        };
-        let list: Vec<_> = sessions.iter().map(show).collect();
-        let structured = json!({ "sessions": list });
-        Ok(Output { text, structured, images: Vec::new(), source: None })
+        let args: Args = decode(args)?;
+        args.check()?;
+        match args.action {
+            Action::List => list(toolbox).await,
+            Action::Profiles => launching::profiles(toolbox).await,
+            Action::Close => {
+                launching::close(toolbox, args.session.as_deref(), args.name.as_deref()).await
+            }
+            Action::New => {
+                let browser = args.browser.as_deref().and_then(Family::parse);
+                let Args { headless, profile, name, url, .. } = args;
+                let new = NewBrowser { headless, profile, name, browser, url };
+                launching::open(toolbox, client, new).await
+            }
+        }
     })
 }
 
-fn line(info: &SessionInfo) -> String {
+impl Args {
+    /// Refuses arguments that the action would not look at.
+    fn check(&self) -> Result<(), Fault> {
+        use Action::{Close, New};
+        let given = [
+            ("headless", self.headless.is_some(), &[New][..]),
+            ("profile", self.profile.is_some(), &[New]),
+            ("browser", self.browser.is_some(), &[New]),
+            ("url", self.url.is_some(), &[New]),
+            ("name", self.name.is_some(), &[New, Close]),
+            ("session", self.session.is_some(), &[Close]),
+        ];
+        match given.iter().find(|(_, given, by)| *given && !by.contains(&self.action)) {
+            None => Ok(()),
+            Some((name, ..)) => {
+                let message = format!("`{name}` is not for this action");
+                Err(Fault::new(Code::InvalidArgument, message))
+            }
+        }
+    }
+}
+
+async fn list(toolbox: &Toolbox) -> Result<Output, Fault> {
+    let sessions: Vec<_> =
+        toolbox.hub.sessions().iter().map(|session| Session::info(session)).collect();
+    let started: Vec<_> = launching::running(toolbox).await?;
+    let launcher = toolbox.launcher();
+    let (mut browsers, mut lines) = (Vec::new(), Vec::new());
+    let mut marks = std::collections::HashMap::new();
+    for BrowserInfo { record, adopted } in &started {
+        let session = launcher
+            .as_ref()
+            .and_then(|launcher| launching::session_of(toolbox, &**launcher, &record.launch));
+        let mut shown = launching::show(record, session.as_deref());
+        shown["adopted"] = json!(adopted);
+        browsers.push(shown);
+        let mark = format!(", started by us{}", launching::kind(record));
+        match session {
+            Some(session) => drop(marks.insert(session.id.clone(), mark)),
+            None => lines.push(format!("- {} (browser, not connected{mark})", record.name)),
+        }
+    }
+    let mark = |info: &SessionInfo| marks.get(&info.id).map_or("", String::as_str);
+    let mut text: Vec<_> = sessions.iter().map(|info| line(info, mark(info))).collect();
+    text.append(&mut lines);
+    if text.is_empty() {
+        text.push("no browser or app has connected yet".to_owned());
+    }
+    let list: Vec<_> = sessions.iter().map(show).collect();
+    let mut structured = json!({ "sessions": list });
+    if !browsers.is_empty() {
+        structured["browsers"] = json!(browsers);
+    }
+    Ok(Output { text: text.join("\n"), structured, images: Vec::new(), source: None })
+}
+
+fn line(info: &SessionInfo, mark: &str) -> String {
     let away = if info.connected { "" } else { ", away" };
     let tools: Vec<_> = info.tools.iter().map(|tool| tool.name.as_str()).collect();
     let tools = if tools.is_empty() { String::new() } else { format!(": {}", tools.join(", ")) };
@@ -62,7 +169,7 @@ fn line(info: &SessionInfo) -> String {
         0 => String::new(),
         count => format!(", {count} tabs"),
     };
-    format!("- {} ({}{away}{tabs}){tools}", info.name, info.kind.as_str())
+    format!("- {} ({}{away}{tabs}{mark}){tools}", info.name, info.kind.as_str())
 }
 
 /// Shows a session to a program, in this tool and wherever else an AI client meets it.

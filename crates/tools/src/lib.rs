@@ -10,6 +10,7 @@
 //!   [`browser_network`], [`browser_tab`];
 //! - what those share: [`action`], their tables and checks; [`commands`], running one;
 //! - [`answer`]: what a browser answered, made readable; [`address`]: where it may be sent;
+//! - [`launching`]: browsers that are started and closed for `browser_instance`;
 //! - [`discovery`]: the tools that pages declare, and asking for them;
 //! - [`originals`]: names of other servers for the same things;
 //! - [`apps`]: the tools that connected apps declare, by their own names;
@@ -38,6 +39,7 @@ pub mod commands;
 pub mod definition;
 pub mod discovery;
 pub mod keyed;
+pub mod launching;
 pub mod manifest;
 pub mod originals;
 pub mod page_tools;

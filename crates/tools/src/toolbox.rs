@@ -4,7 +4,10 @@
 //! them or a manifest does. It is the same for every connection and changes only when sessions or
 //! manifests do.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use hub::Hub;
 use model::{Code, Fault, Json};
@@ -16,6 +19,7 @@ use crate::{
     TOOLS, action, address, apps,
     arguments::Checker,
     definition::{Client, CoreTool, Definition, Output},
+    launching::Launcher,
     manifest::{self, Apps, Manifest, ManifestError},
     originals,
 };
@@ -41,6 +45,8 @@ pub struct Toolbox {
     /// The hub's own hosts with their ports. A blocking lock: held for one look, never across
     /// an await.
     own_hosts: Arc<RwLock<Vec<String>>>,
+    /// Who starts browsers; nobody until one is set, once.
+    launcher: Arc<OnceLock<Arc<dyn Launcher>>>,
 }
 
 /// A tool of our own with everything that does not change.
@@ -71,6 +77,7 @@ impl Toolbox {
             checkers: Arc::default(),
             manifests: Apps::default(),
             own_hosts: Arc::default(),
+            launcher: Arc::default(),
         }
     }
 
@@ -105,6 +112,16 @@ impl Toolbox {
     /// what is for clients and operators.
     pub fn set_own_hosts(&self, hosts: Vec<String>) {
         *self.own_hosts.write() = hosts;
+    }
+
+    /// Says who starts browsers. Only the first one counts.
+    pub fn set_launcher(&self, launcher: Arc<dyn Launcher>) {
+        let _ = self.launcher.set(launcher);
+    }
+
+    /// Returns who starts browsers.
+    pub fn launcher(&self) -> Option<Arc<dyn Launcher>> {
+        self.launcher.get().cloned()
     }
 
     /// Returns whether a name is a tool of our own, listed or only accepted.

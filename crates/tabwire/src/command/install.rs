@@ -21,8 +21,9 @@ use crate::{
 /// Unpacks the extension into a data folder and returns where it is.
 type Unpack = fn(&Path) -> Result<PathBuf, Failure>;
 
-/// The extension that is built into this program; `None` while there is none in it.
-pub const UNPACK: Option<Unpack> = None;
+/// Unpacks the extension that is built into this program.
+pub const UNPACK: Option<Unpack> =
+    Some(|data| crate::extension::unpack(data).map_err(Failure::failed));
 
 pub fn run(options: &Install) -> Result<(), Failure> {
     let what = installation(options.data.as_deref())?;

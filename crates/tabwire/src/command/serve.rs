@@ -22,6 +22,7 @@ use tokio::{
     sync::mpsc,
 };
 use tokio_util::sync::CancellationToken;
+use tools::launching::Launcher;
 use tracing_subscriber::{EnvFilter, Registry, fmt, layer::SubscriberExt, reload};
 
 use super::version::VERSION;
@@ -30,6 +31,7 @@ use crate::{
     config::{Layers, Settings},
     failure::Failure,
     kept::Kept,
+    launcher::{self, OwnLauncher},
     wiring::{self, FrontDesk},
 };
 
@@ -70,10 +72,12 @@ async fn serve(
     let listeners =
         edge::listener::bind(&settings.edge.bind, settings.edge.port).map_err(Failure::failed)?;
     let kept = Kept::open(&settings.own, lease.term())?;
+    let launcher = OwnLauncher::open(settings.launch.clone(), &settings.own.data).await?;
     let hub = Hub::open(settings.hub.clone(), kept.store(), VERSION).map_err(Failure::failed)?;
     let edge = Edge::new(hub.clone(), settings.edge.clone(), tokens, VERSION);
     // The only place that sets it.
     let _ = edge.pairings.set(Pairings::of(&settings.own.data));
+    edge.toolbox.set_launcher(launcher.clone());
     let stop = CancellationToken::new();
     let due = tokio::spawn({
         let (hub, stop) = (hub.clone(), stop.clone());
@@ -98,9 +102,11 @@ async fn serve(
     wiring::open_compat(&edge);
     edge.toolbox.set_own_hosts(edge.hosts(edge.port()));
     edge.tasks.spawn(apps::keep_fresh(edge.clone(), settings.own.apps.clone()));
+    edge.tasks.spawn(launcher::look_after(edge.clone(), launcher.clone()));
     let _found = wiring::write_discovery(&settings.own.discovery, edge.port());
     say_listening(&edge)?;
-    let _parting = loop {
+    let mut patience = launch::running::PATIENCE;
+    let (_parting, taken_over) = loop {
         // All arms are cancel-safe: signals and wishes are kept, and idleness only waits.
         let sign = tokio::select! {
             sign = ends.next() => sign,
@@ -109,18 +115,22 @@ async fn serve(
             () = kept.taken_over() => Sign::TakenOver,
         };
         match sign {
-            Sign::Reload => reload(layers, &edge, log, &settings),
-            Sign::Stop => break None,
+            Sign::Reload => {
+                if let Some(launch) = reload(layers, &edge, log, &settings) {
+                    launcher.browsers().reconfigure(launch);
+                }
+            }
+            Sign::Stop => break (None, false),
             Sign::Idle => {
                 tracing::info!("nobody was here for long enough");
-                break None;
+                break (None, false);
             }
             Sign::TakenOver => {
                 tracing::error!("another hub has the store; this one ends");
-                break None;
+                break (None, true);
             }
             // Whoever asked waits on its connection until the process has ended.
-            Sign::Wish(parting) => break Some(parting),
+            Sign::Wish(parting) => break (Some(parting), false),
         }
     };
     // Before relays are cut off, so that they do not start the next hub at once.
@@ -129,12 +139,28 @@ async fn serve(
     // Both arms are cancel-safe: after this one the process ends.
     tokio::select! {
         () = edge.drain() => {}
-        () = ends.stop_now() => tracing::warn!("stopped before everything had ended"),
+        () = ends.stop_now() => {
+            tracing::warn!("stopped before everything had ended");
+            patience = Duration::ZERO;
+        }
+    }
+    // After the calls that they had to answer. The next hub has those of one that was taken over.
+    if !taken_over {
+        end_browsers(&launcher, patience, &mut ends).await;
     }
     stop.cancel();
     let _ = due.await;
     kept.close().await;
     Ok(())
+}
+
+/// Ends the browsers that were started; a second signal has them ended at once.
+async fn end_browsers(launcher: &OwnLauncher, patience: Duration, ends: &mut Ends) {
+    // Both arms are cancel-safe: the ending goes on by itself, and is joined by the second one.
+    tokio::select! {
+        () = launcher.end_all(patience) => {}
+        () = ends.stop_now() => launcher.end_all(Duration::ZERO).await,
+    }
 }
 
 /// Becomes the hub of a data folder. A hub in the background that is not the first ends quietly.
@@ -153,9 +179,15 @@ async fn nobody_is_here(edge: &Edge, idle: Option<&IdleExit>) {
     idle.wait(|| {
         let accepted = edge.metrics.accepted.get();
         let here = edge.metrics.connections.get() + edge.metrics.sockets.get();
-        here > 0 || seen.swap(accepted, Ordering::Relaxed) != accepted
+        // Browsers that we have started are no guests: they are here because of us.
+        here > launched(edge) || seen.swap(accepted, Ordering::Relaxed) != accepted
     })
     .await;
+}
+
+/// Counts the browsers that we have started and that are connected.
+fn launched(edge: &Edge) -> i64 {
+    tools::launching::connected(&edge.toolbox).try_into().unwrap_or(i64::MAX)
 }
 
 /// Keeps the log of a hub in the background short.
@@ -207,7 +239,13 @@ fn load_tokens(settings: &Settings) -> Result<Tokens, Failure> {
 }
 
 /// Takes over what can change while the hub runs; keeps everything as it was on an error.
-fn reload(layers: &Layers, edge: &Edge, log: &LogHandle, first: &Settings) {
+/// Returns the settings of browsers, which are not ours to set.
+fn reload(
+    layers: &Layers,
+    edge: &Edge,
+    log: &LogHandle,
+    first: &Settings,
+) -> Option<launch::Config> {
     let loaded = layers.load().and_then(|settings| {
         let tokens = load_tokens(&settings)?;
         Ok((settings, tokens))
@@ -216,7 +254,7 @@ fn reload(layers: &Layers, edge: &Edge, log: &LogHandle, first: &Settings) {
         Ok(loaded) => loaded,
         Err(failure) => {
             tracing::error!(?failure, "settings not reloaded; the old ones stay");
-            return;
+            return None;
         }
     };
     let fixed = |edge: &edge::Config| (edge.port, edge.bind.clone(), edge.compat.clone());
@@ -231,6 +269,7 @@ fn reload(layers: &Layers, edge: &Edge, log: &LogHandle, first: &Settings) {
     edge.toolbox.set_own_hosts(edge.hosts(edge.port()));
     edge.hub.reconfigure(settings.hub);
     tracing::info!("settings reloaded");
+    Some(settings.launch)
 }
 
 fn start_log(settings: &Settings) -> LogHandle {

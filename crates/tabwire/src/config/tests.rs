@@ -97,7 +97,14 @@ fn every_setting_has_words_and_a_default() {
     assert!(table.len() > 20, "{}", table.len());
     for setting in table {
         assert!(setting.doc.ends_with('.'), "{}: {:?}", setting.name, setting.doc);
-        let optional = ["token_file", "ping_after", "dead_after"];
+        let optional = [
+            "token_file",
+            "ping_after",
+            "dead_after",
+            "browser",
+            "browser_headless",
+            "browser_extension",
+        ];
         let has_default = !setting.default.is_null();
         assert!(has_default || optional.contains(&setting.name.as_str()), "{}", setting.name);
     }

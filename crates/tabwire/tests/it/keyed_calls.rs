@@ -6,9 +6,7 @@ use std::sync::{
 };
 
 use serde_json::{Value, json};
-use testkit::{
-    Answer, Ask, Era, FakeApp, FakeBrowser, Http, HubProcess, McpHttp, rounds,
-};
+use testkit::{Answer, Ask, Era, FakeApp, FakeBrowser, Http, HubProcess, McpHttp, rounds};
 
 use crate::scene::hub;
 

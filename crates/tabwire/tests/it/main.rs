@@ -22,6 +22,7 @@
 //!   [`seed_mcp_browser_console`], [`seed_mcp_browser_replay`], [`seed_mcp_browser_odd`];
 //!   [`seed_webmcp`], [`seed_webmcp_tabs`], [`seed_webmcp_crowd`]; all five in [`seed_all`], and the
 //!   file by which hubs are found in [`seed_discovery`];
+//! - browsers that the hub starts: [`browsers`];
 //! - apps that cannot be changed: [`manifests`];
 //! - the house itself: [`rooms`].
 //!
@@ -29,6 +30,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod browsers;
 mod commands;
 mod compressed;
 mod cuts;

@@ -16,7 +16,7 @@ use serde_json::json;
 /// The core list's budget: bytes / 4, output schemas not counted.
 const BUDGET_TOKENS: usize = 2500;
 /// What the list may have now without titles, so that there is room for the tools to come.
-const BUDGET_BYTES: usize = 8300;
+const BUDGET_BYTES: usize = 8700;
 
 #[tokio::test]
 async fn the_core_list_fits_its_budget_and_is_sorted() {

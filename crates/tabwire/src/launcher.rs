@@ -1,0 +1,111 @@
+//! How starting browsers is put on top of the hub: what is known of the machine, whose extension is
+//! whose, and who looks after browsers while the hub runs and when it ends.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use edge::Edge;
+use guard::{
+    Pairings,
+    pairing::{Paired, Which},
+};
+use launch::{Browsers, Config, LaunchId, Surroundings};
+use model::InstanceId;
+use tools::launching::{self, Launcher};
+
+use crate::{extension, failure::Failure};
+
+/// Starts browsers for the tools.
+pub struct OwnLauncher {
+    browsers: Browsers,
+    /// In which the native messaging host enrolls the extension of a start.
+    pairings: Pairings,
+    data: PathBuf,
+}
+
+impl OwnLauncher {
+    /// Adopts what a hub before this one has left, and cleans up. For the holder of the lock only.
+    pub async fn open(config: Config, data: &Path) -> Result<Arc<Self>, Failure> {
+        let surroundings = surroundings(data)?;
+        let data = surroundings.data.clone();
+        let open = move || Browsers::open(config, surroundings);
+        let browsers = tokio::task::spawn_blocking(open).await.map_err(Failure::failed)?;
+        Ok(Arc::new(Self { browsers, pairings: Pairings::of(&data), data }))
+    }
+
+    /// Ends all browsers; with patience zero without asking them first.
+    pub async fn end_all(&self, patience: Duration) {
+        let browsers = self.browsers.clone();
+        let _ = tokio::task::spawn_blocking(move || browsers.end_all(patience)).await;
+    }
+}
+
+impl Launcher for OwnLauncher {
+    fn browsers(&self) -> &Browsers {
+        &self.browsers
+    }
+
+    fn extension(&self) -> Result<PathBuf, String> {
+        match self.browsers.config().browser_extension {
+            Some(folder) => extension::check(&folder),
+            None => extension::unpack(&self.data),
+        }
+    }
+
+    fn instance_of(&self, launch: &LaunchId) -> Option<InstanceId> {
+        let paired = self.pairings.list().ok()?;
+        let its = |one: &Paired| one.launch.as_deref() == Some(launch.as_str());
+        paired.into_iter().find(its).map(|one| one.instance)
+    }
+
+    fn unpair(&self, launch: &LaunchId) {
+        if let Err(error) = self.pairings.forget(&Which::Launch(launch.as_str().to_owned())) {
+            tracing::warn!(%error, launch = launch.as_str(), "the key of a browser is not forgotten");
+        }
+    }
+}
+
+/// Looks after the browsers until the hub stops.
+pub async fn look_after(edge: Arc<Edge>, launcher: Arc<OwnLauncher>) {
+    loop {
+        // Cancel-safe: both arms only wait.
+        tokio::select! {
+            () = edge.stop.cancelled() => return,
+            () = launcher.browsers.due() => {}
+        }
+        let browsers = launcher.browsers.clone();
+        let ended = tokio::task::spawn_blocking(move || browsers.tidy()).await.unwrap_or_default();
+        for ended in &ended {
+            launching::forget(&edge.toolbox, &*launcher, ended).await;
+        }
+    }
+}
+
+/// Ends browsers that a hub has left behind, while no hub runs; returns how many there were.
+pub fn end_leftovers(data: &Path) -> Result<usize, Failure> {
+    let browsers = Browsers::open(Config::default(), surroundings(data)?);
+    let before = browsers.launches().len();
+    browsers.end_all(launch::running::PATIENCE);
+    Ok(before - browsers.launches().len())
+}
+
+/// Reads off the environment what starting browsers needs to know.
+fn surroundings(data: &Path) -> Result<Surroundings, Failure> {
+    let given = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+    let folders = ["ProgramFiles", "ProgramFiles(x86)", "LocalAppData"];
+    let ours = |name: &std::ffi::OsString| name.to_string_lossy().starts_with("TABWIRE_");
+    Ok(Surroundings {
+        data: std::path::absolute(data)?,
+        program: env::current_exe()?,
+        path: given("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default(),
+        home: given("HOME").map(PathBuf::from),
+        program_folders: folders.iter().filter_map(|name| given(name)).map(PathBuf::from).collect(),
+        display: !cfg!(target_os = "linux")
+            || given("DISPLAY").or_else(|| given("WAYLAND_DISPLAY")).is_some(),
+        hidden: env::vars_os().map(|(name, _)| name).filter(ours).collect(),
+    })
+}
