@@ -114,7 +114,7 @@ async fn the_native_host_is_followed_to_what_it_starts() {
 fn the_extension_must_be_of_this_version() {
     let place = Place::private();
     let mut patient = patient(&place);
-    check(&browser::extension(&patient), Health::Problem, "not in");
+    check(&browser::extension(&patient), Health::Warning, "not in");
     patient.has_extension = false;
     check(&browser::extension(&patient), Health::Warning, "not in");
     let manifest = patient.what.data.join("extension/manifest.json");

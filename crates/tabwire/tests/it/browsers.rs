@@ -2,9 +2,10 @@
 
 use std::{
     fs,
+    io::Write,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
     time::Duration,
 };
 
@@ -68,15 +69,22 @@ impl Scene {
         browser
     }
 
-    /// Writes down what the native messaging host does.
+    /// Asks the native messaging host for a key, as the extension does: that enrolls it.
     fn pair(&self, instance: &str, launch: &str) {
-        let path = self.data().join("pairing.json");
-        let text = fs::read(&path).unwrap_or_default();
-        let mut pairing = serde_json::from_slice(&text).unwrap_or(json!({"instances": {}}));
-        pairing["instances"][instance] = json!({"launch": launch});
-        let draft = path.with_extension("draft");
-        fs::write(&draft, pairing.to_string()).unwrap();
-        fs::rename(draft, path).unwrap();
+        let data = self.data();
+        let mut host = Command::new(PROGRAM)
+            .args(["native-host", "--data", data.to_str().unwrap(), "--launch", launch])
+            .arg(format!("chrome-extension://{}/", guard::EXTENSION_ID))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let asked = json!({"type": "hello", "instanceId": instance, "browser": "test"}).to_string();
+        let mut input = host.stdin.take().unwrap();
+        input.write_all(&(asked.len() as u32).to_ne_bytes()).unwrap();
+        input.write_all(asked.as_bytes()).unwrap();
+        drop(input);
+        assert!(host.wait().unwrap().success());
     }
 
     /// Starts a browser that comes up; returns the answer and the extension.

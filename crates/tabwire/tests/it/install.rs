@@ -161,7 +161,7 @@ async fn without_a_terminal_nothing_is_done_unasked() {
 #[tokio::test]
 async fn only_what_is_here_or_named_is_touched() {
     let scene = Scene::new();
-    let said = scene.must(0, &["install", "--yes"]).await.stdout;
+    let said = scene.must(0, &["install", "--yes", "--no-extension"]).await.stdout;
     assert!(said.contains("no browser was found"), "{said}");
     assert!(!scene.path("home/.cursor").exists() && !scene.path("d").exists());
     let named = ["install", "--yes", "--client", "cursor", "--browser", "chrome"];
