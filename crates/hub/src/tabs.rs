@@ -171,6 +171,14 @@ impl TabTable {
         self.held.get(&tab).map(|held| &held.holder)
     }
 
+    /// Returns the tab of a client's own that it used last; of several that are equally old the
+    /// newest tab.
+    pub fn last_of(&self, client: &ClientId) -> Option<TabId> {
+        let is_its = |holder: &Holder| matches!(holder, Holder::Client { id, .. } if id == client);
+        let its = self.held.iter().filter(|(_, held)| is_its(&held.holder));
+        its.max_by_key(|(tab, held)| (held.used, **tab)).map(|(tab, _)| *tab)
+    }
+
     /// Returns all holders.
     pub fn holders(&self) -> impl Iterator<Item = (TabId, &Holder)> {
         self.held.iter().map(|(tab, held)| (*tab, &held.holder))
@@ -304,6 +312,8 @@ mod tests {
         assert!(
             matches!(table.holder(TabId(3)), Some(Holder::Offered { to, .. }) if to == "claude")
         );
+        assert_eq!(table.last_of(&client("a")), Some(TabId(2)));
+        assert_eq!(table.last_of(&client("b")), None, "what is offered is not its own");
         assert_eq!(table.client_left(&client("a")), [TabId(1), TabId(2)]);
         assert_eq!(table.holders().count(), 2);
     }

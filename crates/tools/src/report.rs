@@ -53,6 +53,10 @@ pub(crate) fn words(report: &Value) -> Option<String> {
             false => format!("changed in the page: {}", counts.join(", ")),
         });
     }
+    let quiet = ["dialog", "newTab", "download", "navigated", "changes", "busy", "closed"];
+    if report.get("element").is_some() && !quiet.iter().any(|effect| report.get(effect).is_some()) {
+        parts.push("nothing changed in the page".to_owned());
+    }
     for (name, value) in report.as_object()? {
         let rest = !KNOWN.contains(&name.as_str());
         if rest {

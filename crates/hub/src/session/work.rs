@@ -164,7 +164,14 @@ impl Session {
         // One that another has is refused later, and must not become this client's own.
         match named.filter(|tab| core.is_anothers(client, *tab)) {
             Some(tab) => Ok(tab),
-            None => core.catalog.choose_tab(client, named),
+            None => {
+                // After a restart of the hub only whose tab is whose is known.
+                let known = named.or_else(|| match core.catalog.last_used(client) {
+                    Some(last) => last,
+                    None => core.tabs.last_of(client),
+                });
+                core.catalog.choose_tab(client, known)
+            }
         }
     }
 

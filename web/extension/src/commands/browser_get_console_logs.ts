@@ -9,13 +9,13 @@ export default defineCommand({
   name: 'browser_get_console_logs',
   effect: 'read',
   args: {
-    level: optional(oneOf('debug', 'log', 'info', 'warning', 'error')),
+    level: optional(oneOf('all', 'debug', 'log', 'info', 'warning', 'error'), 'all'),
     clear: optional(boolean(), false),
   },
 
   async run(page, { level, clear }) {
     const all = await page.guard(readConsole(await page.session()), 10_000);
-    const logs = level === undefined ? all : all.filter((entry) => entry.level === level);
+    const logs = level === 'all' ? all : all.filter((entry) => entry.level === level);
     if (clear) clearConsole(page.tabId);
     return { logs, count: logs.length };
   },

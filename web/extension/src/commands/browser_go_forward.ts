@@ -2,9 +2,9 @@
  * Command `browser_go_forward`: goes one page forward in the tab's history.
  */
 
-import { CommandError, defineCommand } from '../command';
+import { defineCommand } from '../command';
+import { step } from '../driver/history';
 import { travel } from '../driver/navigate';
-import { attachIfPossible } from '../driver/page';
 
 export default defineCommand({
   name: 'browser_go_forward',
@@ -12,14 +12,5 @@ export default defineCommand({
   on: 'tab',
   args: {},
 
-  async run(page) {
-    await attachIfPossible(page);
-    const start = async () => {
-      await chrome.tabs.goForward(page.tabId).catch(() => {
-        throw new CommandError('NAVIGATION_FAILED', 'there is no page to go forward to');
-      });
-      return undefined;
-    };
-    return travel(page, { waitUntil: 'load', fromHistory: true, start });
-  },
+  run: (page) => travel(page, { waitUntil: 'load', fromHistory: true, start: () => step(page, 1) }),
 });

@@ -221,7 +221,8 @@ async function enable(attachment: Attachment): Promise<Attachment> {
     attachment.send('Page.getFrameTree'),
     attachment.send('Network.enable', NO_BODIES),
     attachment.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
-    attachment.send('Page.startScreencast', DRAW_IN_BACKGROUND),
+    // An adopted tab has one already, and without one all still works, only slower.
+    attachment.send('Page.startScreencast', DRAW_IN_BACKGROUND).catch(() => undefined),
   ]);
   ignore(enabled);
   const { promise: late, reject } = deferred<never>();

@@ -33,7 +33,7 @@ export function dialogOpen({ type, message }: Dialog): CommandError {
   return new CommandError(
     'DIALOG_OPEN',
     `the page waits for its ${type} dialog: ${JSON.stringify(message)}; ` +
-      'answer it with browser_handle_dialog (accept or dismiss)',
+      'answer it with browser_debug, action dialog (accept or dismiss)',
   );
 }
 

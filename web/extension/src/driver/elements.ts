@@ -193,14 +193,14 @@ async function onMatch<M extends Method>(
   call: CallFor<M>,
 ): Promise<Found<Solved<AnswerOf<M>>>> {
   const [answer] = await page.call({ where: TOP, ...call(locator) });
-  if (answer === undefined) throw notFound();
+  if (answer === undefined) throw notFound(locator);
   if (!isNotFound(answer.value)) return settleOn(page, answer);
   const elsewhere = await findInFrames(page, locator);
-  if (elsewhere === undefined) throw trouble(answer.value, 0);
+  if (elsewhere === undefined) throw notFound(locator);
   const { documentId, frameId } = elsewhere;
   const where: Where = { type: 'documents', documentIds: [documentId], frameId };
   const [inFrame] = await page.call({ where, ...call(locator) });
-  if (inFrame === undefined) throw notFound();
+  if (inFrame === undefined) throw notFound(locator);
   return settleOn(page, inFrame);
 }
 
@@ -278,10 +278,13 @@ function deadReference(text: string): CommandError {
   );
 }
 
-function notFound(): CommandError {
+function notFound(locator?: Locator): CommandError {
+  const wanted =
+    locator?.by === 'text' ? `has the text ${JSON.stringify(locator.text)}` : 'matches';
+  const selector = locator?.by === 'selector' ? ` ${locator.selector}` : '';
   return error(
     'ELEMENT_NOT_FOUND',
-    'no element matches; look with browser_snapshot, or wait for it with browser_wait_for',
+    `no element ${wanted}${selector}; look with browser_snapshot, or wait for it with browser_navigate, action wait`,
   );
 }
 

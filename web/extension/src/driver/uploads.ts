@@ -28,7 +28,35 @@ export async function setFilePaths(
   const objectId = await findMarked(page, session, found.value.selector);
   if (objectId === undefined) throw outOfReach();
   await page.guard(session.send('DOM.setFileInputFiles', { files, objectId }), 10_000);
+  const missing = await page.guard(firstUnreadable(session, objectId), 10_000);
+  if (missing !== undefined) {
+    await session.send('DOM.setFileInputFiles', { files: [], objectId });
+    throw unreadable(missing);
+  }
   return { armed: found.where, element: reportElement(found, found.value.element) };
+}
+
+/** Chrome takes a path to nowhere, too: what cannot be read is found out by reading. */
+async function firstUnreadable(session: Session, objectId: string): Promise<string | undefined> {
+  const answer = await session.send('Runtime.callFunctionOn', {
+    objectId,
+    functionDeclaration: readFiles.toString(),
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  return textIn(fieldsOf(answer.result), 'value');
+}
+
+// Serialised into our world in the page: may not close over this module.
+async function readFiles(this: HTMLInputElement): Promise<string | null> {
+  for (const file of this.files ?? []) {
+    try {
+      await file.slice(0, 1).arrayBuffer();
+    } catch {
+      return file.name;
+    }
+  }
+  return null;
 }
 
 /** Looks for a marked element in all our worlds; the mark is unique. */
@@ -86,6 +114,13 @@ function findDeep(selector: string): Element | null {
     return null;
   };
   return search(document);
+}
+
+function unreadable(name: string): CommandError {
+  return new CommandError(
+    'INVALID_ARGUMENT',
+    `the file ${JSON.stringify(name)} cannot be read; give the full path of a file on the browser's machine`,
+  );
 }
 
 function noFileAccess(): CommandError {
