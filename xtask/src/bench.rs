@@ -4,13 +4,16 @@
 //! - [`client`]: the load generator's connections; [`inside`]: the hub without sockets;
 //! - [`socket`]: the hub over its port; [`mcp`]: as AI clients meet it; [`crowd`]: ten thousand
 //!   connections; [`recovery`]: coming back, and what keeping things costs;
-//! - [`report`]: the table that is printed and written to `docs/benchmarks.md`.
+//! - [`browser`]: a real browser, beside other servers for AI clients;
+//! - [`report`]: the table of all but the last; [`document`]: `docs/benchmarks.md`.
 //!
 //! Hub, floor and load generator are three processes, all built for release.
 
 mod bare_mcp;
+pub mod browser;
 mod client;
 mod crowd;
+mod document;
 pub mod floor;
 mod inside;
 mod mcp;
@@ -89,14 +92,15 @@ impl Times {
     }
 
     /// Returns the time that a share of all stays below.
-    pub fn percentile(&mut self, share: f64) -> Duration {
-        self.0.sort_unstable();
-        let last = self.0.len().saturating_sub(1);
-        self.0.get((last as f64 * share).round() as usize).copied().unwrap_or_default()
+    pub fn percentile(&self, share: f64) -> Duration {
+        let mut sorted = self.0.clone();
+        sorted.sort_unstable();
+        let last = sorted.len().saturating_sub(1);
+        sorted.get((last as f64 * share).round() as usize).copied().unwrap_or_default()
     }
 
     /// Returns the middle.
-    pub fn median(&mut self) -> Duration {
+    pub fn median(&self) -> Duration {
         self.percentile(0.5)
     }
 }

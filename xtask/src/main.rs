@@ -63,11 +63,13 @@ enum Chore {
     },
     /// Measures beside the floor in the same run and writes docs/benchmarks.md.
     Bench {
+        #[command(subcommand)]
+        part: Option<BenchPart>,
         /// How many idle connections; needs as many open files here and in the hub.
         #[arg(long, default_value_t = 10_000)]
         connections: usize,
         /// Prints only, and leaves docs/benchmarks.md alone.
-        #[arg(long)]
+        #[arg(long, global = true)]
         dry_run: bool,
     },
     /// The measuring half of `bench`, built for speed.
@@ -78,6 +80,13 @@ enum Chore {
     BenchFloor,
 }
 
+/// What is measured apart from the rest, because it needs more than this repository.
+#[derive(Subcommand)]
+enum BenchPart {
+    /// In a real browser, beside other servers for AI clients, which are installed from npm.
+    Browser(bench::browser::Options),
+}
+
 fn main() -> anyhow::Result<()> {
     match Cli::parse().chore {
         Chore::Demo { stay } => demo::run(stay),
@@ -85,7 +94,10 @@ fn main() -> anyhow::Result<()> {
         Chore::Torture { times, seed } => torture::run(times, seed),
         Chore::Check => check::run(),
         Chore::Gen { check } => generate::run(check),
-        Chore::Bench { connections, dry_run } => bench::start(connections, dry_run),
+        Chore::Bench { part: Some(BenchPart::Browser(options)), dry_run, .. } => {
+            bench::browser::start(&options, dry_run)
+        }
+        Chore::Bench { part: None, connections, dry_run } => bench::start(connections, dry_run),
         Chore::BenchRun(options) => bench::run(&options),
         Chore::BenchFloor => bench::floor::run(),
     }

@@ -1,10 +1,10 @@
 //! The table: printed, and written to `docs/benchmarks.md`.
 
-use std::{fmt::Write, fs, time::Duration};
+use std::{fmt::Write, time::Duration};
 
 use anyhow::Result;
 
-use crate::shell;
+use super::document;
 
 const HEAD: &str = "\
 # Benchmarks
@@ -190,15 +190,9 @@ impl Report {
     }
 }
 
-/// Prints the table and writes the document.
+/// Prints the table and writes the document's opening.
 pub fn publish(rows: &str, dry_run: bool) -> Result<()> {
-    let text = format!("{HEAD}{rows}");
-    eprintln!("{text}");
-    if !dry_run {
-        fs::write(shell::root().join("docs/benchmarks.md"), text)?;
-        eprintln!("written to docs/benchmarks.md");
-    }
-    Ok(())
+    document::publish(&format!("{HEAD}{rows}"), dry_run)
 }
 
 fn micros(time: Duration) -> String {

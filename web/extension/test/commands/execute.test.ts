@@ -100,7 +100,7 @@ test('an open dialog is quoted to every call but its answer', async () => {
   const opening = { type: 'confirm', message: 'Sure?' };
   browser.event('debugger.onEvent').raise({ tabId: 1 }, 'Page.javascriptDialogOpening', opening);
   await refused(run('browser_snapshot', {}, { tabId: 1 }), 'DIALOG_OPEN', /confirm.*"Sure\?"/);
-  await refused(run('browser_tab_close', {}, { tabId: 1 }), 'DIALOG_OPEN', /browser_handle_dialog/);
+  await refused(run('browser_tab_close', {}, { tabId: 1 }), 'DIALOG_OPEN', /browser_debug/);
   browser.event('debugger.onEvent').raise({ tabId: 1 }, 'Page.javascriptDialogClosed', {});
   const answer = run('browser_handle_dialog', { dialogAction: 'accept' }, { tabId: 1 });
   await refused(answer, 'NO_DIALOG', /no dialog/);
