@@ -17,7 +17,7 @@
 //! | `/data?…` | JSON: the query and how often it was asked |
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -49,7 +49,13 @@ pub struct Site {
 
 /// What pages reported, and which paths were asked for, in order.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<(Vec<(String, Value)>, Vec<String>)>>);
+struct Seen(Arc<Mutex<Noted>>);
+
+#[derive(Default)]
+struct Noted {
+    reports: Vec<(String, Value)>,
+    asked: Vec<String>,
+}
 
 impl Site {
     /// Serves a folder.
@@ -75,7 +81,7 @@ impl Site {
     /// Returns everything that was reported under a name.
     pub fn reports(&self, name: &str) -> Vec<Value> {
         let seen = self.seen.0.lock().unwrap();
-        seen.0.iter().filter(|(told, _)| told == name).map(|(_, data)| data.clone()).collect()
+        seen.reports.iter().filter(|(told, _)| told == name).map(|(_, data)| data.clone()).collect()
     }
 
     /// Waits until a page has reported something under a name; returns the newest.
@@ -92,12 +98,12 @@ impl Site {
 
     /// Forgets what was reported.
     pub fn forget(&self) {
-        self.seen.0.lock().unwrap().0.clear();
+        self.seen.0.lock().unwrap().reports.clear();
     }
 
     /// Returns the paths that were asked for.
     pub fn asked(&self) -> Vec<String> {
-        self.seen.0.lock().unwrap().1.clone()
+        self.seen.0.lock().unwrap().asked.clone()
     }
 
     /// Waits until a path has been asked for.
@@ -133,7 +139,7 @@ async fn answer(mut stream: TcpStream, folder: PathBuf, seen: Seen, mut held: He
     let mut buffer = Vec::new();
     while let Some((target, body)) = read_request(&mut stream, &mut buffer).await {
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
-        seen.0.lock().unwrap().1.push(target.clone());
+        seen.0.lock().unwrap().asked.push(target.clone());
         if let Some(name) = path.strip_prefix("/hold/")
             && held.wait_for(|names| names.iter().any(|known| known == name)).await.is_err()
         {
@@ -173,7 +179,7 @@ async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<(S
     Some((target, body))
 }
 
-async fn reply(path: &str, query: &str, body: &[u8], folder: &PathBuf, seen: &Seen) -> Vec<u8> {
+async fn reply(path: &str, query: &str, body: &[u8], folder: &Path, seen: &Seen) -> Vec<u8> {
     let value = |name: &str| {
         let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
         pairs.into_iter().find(|(known, _)| *known == name).map(|(_, value)| value.to_owned())
@@ -182,7 +188,7 @@ async fn reply(path: &str, query: &str, body: &[u8], folder: &PathBuf, seen: &Se
         ["report"] => {
             if let Ok(told) = serde_json::from_slice::<Value>(body) {
                 let name = told["name"].as_str().unwrap_or_default().to_owned();
-                seen.0.lock().unwrap().0.push((name, told["data"].clone()));
+                seen.0.lock().unwrap().reports.push((name, told["data"].clone()));
             }
             whole(204, "text/plain", "", b"")
         }
@@ -213,7 +219,7 @@ async fn reply(path: &str, query: &str, body: &[u8], folder: &PathBuf, seen: &Se
         }
         ["data"] => {
             let asked =
-                seen.0.lock().unwrap().1.iter().filter(|it| it.starts_with("/data")).count();
+                seen.0.lock().unwrap().asked.iter().filter(|it| it.starts_with("/data")).count();
             let data = json!({"query": query, "asked": asked}).to_string();
             whole(200, "application/json", "", data.as_bytes())
         }
@@ -221,7 +227,7 @@ async fn reply(path: &str, query: &str, body: &[u8], folder: &PathBuf, seen: &Se
     }
 }
 
-fn file(folder: &PathBuf, path: &str) -> Vec<u8> {
+fn file(folder: &Path, path: &str) -> Vec<u8> {
     let path = path.trim_start_matches('/');
     let inside = !path.split('/').any(|part| part == "..");
     let Some(bytes) = inside.then(|| std::fs::read(folder.join(path)).ok()).flatten() else {
