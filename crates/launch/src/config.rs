@@ -52,4 +52,6 @@ pub struct Surroundings {
     pub display: bool,
     /// Variables that browsers do not inherit, because they are for us.
     pub hidden: Vec<OsString>,
+    /// Whether the environment says in which letters files are named; else it is UTF-8.
+    pub locale: bool,
 }

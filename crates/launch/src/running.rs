@@ -372,10 +372,9 @@ impl Browsers {
             url: wish.url.as_deref(),
         });
         let output = log::create(&record.user_data_dir)?;
-        let child =
-            start::spawn(found, &flags, output, &surroundings.hidden).map_err(|source| {
-                LaunchError::NotStarted { program: found.program.display().to_string(), source }
-            })?;
+        let child = start::spawn(found, &flags, output, surroundings).map_err(|source| {
+            LaunchError::NotStarted { program: found.program.display().to_string(), source }
+        })?;
         record.pid = child.id();
         record.start_time = process::start_time(child.id()).unwrap_or_default();
         tracing::info!(launch = %record.launch, pid = record.pid, program = %found.program.display(), "browser started");

@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::{
-    LaunchId,
+    LaunchId, Surroundings,
     find::{Family, Found},
     process::{folder_argument, launch_argument},
 };
@@ -96,12 +96,16 @@ pub fn spawn(
     found: &Found,
     flags: &[OsString],
     log: File,
-    hidden: &[OsString],
+    surroundings: &Surroundings,
 ) -> io::Result<Child> {
     let mut command = Command::new(&found.program);
     command.args(flags).stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
-    for variable in hidden {
+    for variable in &surroundings.hidden {
         command.env_remove(variable);
+    }
+    if !surroundings.locale {
+        // Otherwise files with letters beyond ASCII cannot be opened.
+        command.env("LC_CTYPE", "C.UTF-8");
     }
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
@@ -186,7 +190,9 @@ mod tests {
         let program = place.program("browser", script);
         let log = crate::log::create(place.path()).unwrap();
         let found = Found { family: Family::Chromium, program };
-        let mut child = spawn(&found, &[], log, &["CARGO_PKG_NAME".into()]).unwrap();
+        let hidden = vec!["CARGO_PKG_NAME".into()];
+        let surroundings = Surroundings { hidden, ..Surroundings::default() };
+        let mut child = spawn(&found, &[], log, &surroundings).unwrap();
         let pid = child.id();
         assert!(child.wait().unwrap().success());
         let said = crate::log::last_lines(place.path());

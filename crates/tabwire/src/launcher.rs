@@ -107,5 +107,6 @@ fn surroundings(data: &Path) -> Result<Surroundings, Failure> {
         display: !cfg!(target_os = "linux")
             || given("DISPLAY").or_else(|| given("WAYLAND_DISPLAY")).is_some(),
         hidden: env::vars_os().map(|(name, _)| name).filter(ours).collect(),
+        locale: ["LC_ALL", "LC_CTYPE", "LANG"].iter().any(|name| given(name).is_some()),
     })
 }

@@ -213,6 +213,10 @@ fn a_profile_that_a_foreign_browser_has_is_not_touched() {
         .stdin(std::process::Stdio::piped())
         .spawn()
         .unwrap();
+    // A process that has just begun has no arguments yet for a moment.
+    while !process::has_folder(foreign.id(), &folder) {
+        thread::yield_now();
+    }
     symlink(format!("my-machine-{}", foreign.id()), folder.join("SingletonLock")).unwrap();
     let refused = scene.start(Some("work")).unwrap_err();
     assert!(matches!(refused, LaunchError::ProfileForeign { pid, .. } if pid == foreign.id()));

@@ -11,6 +11,7 @@ import {
   TARGET,
   type Target,
 } from '../driver/elements';
+import { TOP } from '../driver/inject';
 import type { Page } from '../driver/page';
 import { type Area, takeScreenshot } from '../driver/screenshot';
 
@@ -33,12 +34,28 @@ export default defineCommand({
     if (wish.fullPage) throw invalid('give an element or fullPage, not both');
     // Attaching may change the size of the viewport, so the element is looked at afterwards.
     await page.session();
-    return takeScreenshot(page, { ...wish, area: await areaOf(page, target) });
+    const [top] = await page.run(TOP, () => ({ left: scrollX, top: scrollY }), []);
+    const aimed = await onElement(page, target, (locator) => ({
+      method: 'aim',
+      args: [locator, { force: true }],
+    }));
+    try {
+      return await takeScreenshot(page, { ...wish, area: await areaOf(page, target) });
+    } finally {
+      // A picture changes nothing: what was scrolled for it, in its frame and at the top, goes back.
+      await page.call({ where: aimed.where, method: 'comeBack', args: [] });
+      const was = top?.value;
+      if (aimed.frameId !== 0 && was !== undefined) await page.run(TOP, scrollBack, [was]);
+    }
   },
 });
 
+// Serialised into the page: may not close over this module.
+function scrollBack(to: { left: number; top: number }): void {
+  scrollTo({ ...to, behavior: 'instant' });
+}
+
 async function areaOf(page: Page, target: Target): Promise<Area> {
-  await onElement(page, target, (locator) => ({ method: 'aim', args: [locator, { force: true }] }));
   const found = await onElement(page, target, (locator) => ({ method: 'box', args: [locator] }));
   const { x, y, width, height } = found.value;
   const offset =

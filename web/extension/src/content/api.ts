@@ -133,6 +133,8 @@ export interface ContentApi {
    * point in it that hits it, or why none does. `force` skips covered and disabled.
    */
   aim(locator: Locator, options: { readonly force?: boolean }): Promise<Aim | Problem>;
+  /** Puts everything that the last `aim` has scrolled back to where it was. */
+  comeBack(): void;
   /** The element's box without scrolling or hit test; null when it has none. */
   box(locator: Locator): Aim | Problem;
 

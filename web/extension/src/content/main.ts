@@ -32,6 +32,7 @@ function create(version: string, refs: Refs): ContentApi {
     geometry: () => geometry(refs),
     locate: (locator) => targets.locate(locator),
     aim: (locator, options) => targets.aim(locator, options),
+    comeBack: () => targets.comeBack(),
     box: (locator) => targets.box(locator),
     focus: (locator, options) => forms.focus(locator, options),
     checked: (locator) => forms.checked(locator),

@@ -7,7 +7,20 @@
 import type { Aim, Described, Locator, Problem } from './api';
 import { frame } from './clock';
 import { describe, isProblem } from './describe';
-import { closest, has, isConnected, localName, rectOf } from './dom';
+import {
+  clientHeight,
+  clientWidth,
+  closest,
+  has,
+  isConnected,
+  localName,
+  rectOf,
+  scrollElement,
+  scrollHeight,
+  scrollLeft,
+  scrollTop,
+  scrollWidth,
+} from './dom';
 import { find } from './find';
 import { labelsOf } from './names';
 import type { Refs } from './refs';
@@ -21,6 +34,8 @@ const STILL_WITHIN_MS = 500;
 export class Targets {
   readonly #refs: Refs;
   readonly #stir: Stir;
+  /** Where things stood before the last `aim`. */
+  #before: readonly Scrolled[] = [];
 
   constructor(refs: Refs, stir: Stir) {
     this.#refs = refs;
@@ -46,9 +61,18 @@ export class Targets {
     const target = clickTarget(named);
     if (!target) return this.#hidden(named);
     if (!force && isDisabled(named)) return { problem: 'disabled', element: this.describe(named) };
+    this.#before = scrollersAround(target);
     await this.#waitUntilStill(target);
     if (!isConnected(target)) return { problem: 'dead_ref', ref: this.#refs.of(named) };
     return this.#hit(named, target, force);
+  }
+
+  comeBack(): void {
+    for (const { scroller, left, top } of this.#before) {
+      const by = { left: left - scrollLeft(scroller), top: top - scrollTop(scroller) };
+      if (by.left !== 0 || by.top !== 0) scrollElement(scroller, { ...by, behavior: 'instant' });
+    }
+    this.#before = [];
   }
 
   box(locator: Locator): Aim | Problem {
@@ -165,6 +189,24 @@ function innerBox(element: Element): DOMRect {
   const range = new Range();
   range.selectNodeContents(element);
   return range.getBoundingClientRect();
+}
+
+interface Scrolled {
+  readonly scroller: Element;
+  readonly left: number;
+  readonly top: number;
+}
+
+/** Returns what can be scrolled around an element, with where it stands. */
+function scrollersAround(element: Element): Scrolled[] {
+  const found: Scrolled[] = [];
+  for (let current = flatParent(element); current !== null; current = flatParent(current)) {
+    const isScroller =
+      scrollHeight(current) > clientHeight(current) || scrollWidth(current) > clientWidth(current);
+    if (!isScroller) continue;
+    found.push({ scroller: current, left: scrollLeft(current), top: scrollTop(current) });
+  }
+  return found;
 }
 
 function isInView(element: Element): boolean {

@@ -249,7 +249,7 @@ export function trouble(problem: Problem, document: number): CommandError {
     case 'disabled':
       return error(
         'ELEMENT_DISABLED',
-        `${show(problem.element)} is disabled; do first what the page wants, or use force`,
+        `${show(problem.element)} is disabled; do first what the page wants`,
       );
     case 'covered':
       return error(

@@ -119,7 +119,10 @@ async function explainFailure(page: Page, watch: Watch, reason: string): Promise
   }
   // The reason is told before the error page is there; the next call must find it.
   await watch.until(() => watch.failed !== undefined, page.limits, ERROR_PAGE_WITHIN_MS);
-  throw new CommandError('NAVIGATION_FAILED', `the page could not be loaded: ${reason}`);
+  throw new CommandError(
+    'NAVIGATION_FAILED',
+    `the page could not be loaded: ${reason}; check the address, or that its server runs`,
+  );
 }
 
 /** Waits until the new document is ready; returns whether it was in time. */

@@ -27,36 +27,68 @@ export async function setFilePaths(
   }));
   const objectId = await findMarked(page, session, found.value.selector);
   if (objectId === undefined) throw outOfReach();
+  if (files.length > 1 && !(await takesSeveral(session, objectId))) throw oneOnly();
+  const missing = await page.guard(firstUnreadable(session, objectId, files), 10_000);
+  if (missing !== undefined) throw unreadable(missing);
   await page.guard(session.send('DOM.setFileInputFiles', { files, objectId }), 10_000);
-  const missing = await page.guard(firstUnreadable(session, objectId), 10_000);
-  if (missing !== undefined) {
-    await session.send('DOM.setFileInputFiles', { files: [], objectId });
-    throw unreadable(missing);
-  }
   return { armed: found.where, element: reportElement(found, found.value.element) };
 }
 
-/** Chrome takes a path to nowhere, too: what cannot be read is found out by reading. */
-async function firstUnreadable(session: Session, objectId: string): Promise<string | undefined> {
+/**
+ * Chrome takes a path to nowhere without a word. So an input that nobody sees gets the files
+ * first, and what can be read is found out by reading.
+ */
+async function firstUnreadable(
+  session: Session,
+  inputId: string,
+  files: readonly string[],
+): Promise<string | undefined> {
+  const twin = await session.send('Runtime.callFunctionOn', {
+    objectId: inputId,
+    functionDeclaration: unseenTwin.toString(),
+  });
+  const objectId = textIn(fieldsOf(twin.result), 'objectId');
+  if (objectId === undefined) return undefined;
+  await session.send('DOM.setFileInputFiles', { files, objectId });
   const answer = await session.send('Runtime.callFunctionOn', {
     objectId,
-    functionDeclaration: readFiles.toString(),
+    functionDeclaration: readableFiles.toString(),
     awaitPromise: true,
     returnByValue: true,
   });
-  return textIn(fieldsOf(answer.result), 'value');
+  const { value } = fieldsOf(answer.result);
+  const names: unknown[] = Array.isArray(value) ? value : [];
+  return files.find((file) => !names.includes(file.split(/[\\/]/).at(-1)));
 }
 
 // Serialised into our world in the page: may not close over this module.
-async function readFiles(this: HTMLInputElement): Promise<string | null> {
+function unseenTwin(this: HTMLInputElement): HTMLInputElement {
+  const twin = document.createElement('input');
+  twin.type = 'file';
+  twin.multiple = true;
+  return twin;
+}
+
+async function takesSeveral(session: Session, objectId: string): Promise<boolean> {
+  const functionDeclaration = 'function () { return this.multiple }';
+  const call = { objectId, functionDeclaration, returnByValue: true };
+  const answer = await session.send('Runtime.callFunctionOn', call);
+  return fieldsOf(answer.result).value === true;
+}
+
+// Serialised into our world in the page: may not close over this module.
+async function readableFiles(this: HTMLInputElement): Promise<string[]> {
+  const names: string[] = [];
   for (const file of this.files ?? []) {
-    try {
-      await file.slice(0, 1).arrayBuffer();
-    } catch {
-      return file.name;
-    }
+    // A file that is not there has the size 0, and then a part of it can be read.
+    const part = file.size === 0 ? file : file.slice(0, 1);
+    const isRead = await part.arrayBuffer().then(
+      () => true,
+      () => false,
+    );
+    if (isRead) names.push(file.name);
   }
-  return null;
+  return names;
 }
 
 /** Looks for a marked element in all our worlds; the mark is unique. */
@@ -114,6 +146,10 @@ function findDeep(selector: string): Element | null {
     return null;
   };
   return search(document);
+}
+
+function oneOnly(): CommandError {
+  return new CommandError('WRONG_ELEMENT', 'this input takes one file only; give one');
 }
 
 function unreadable(name: string): CommandError {

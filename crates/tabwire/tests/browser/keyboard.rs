@@ -1,0 +1,87 @@
+//! The keyboard: typing into every kind of field, and keys for what they do.
+
+use serde_json::json;
+
+use crate::stage::Stage;
+
+#[tokio::test]
+async fn typing_replaces_or_adds_and_what_is_typed_is_what_is_there() {
+    let stage = Stage::at("/keyboard.html").await;
+    let client = &stage.client;
+    let value = async |id: &str| client.evaluate(&format!("at('{id}').value")).await;
+    let typed = client.interact("type", json!({"selector": "#name", "text": "new"})).await;
+    assert_eq!((value("name").await, &typed["value"]), (json!("new"), &json!("new")));
+    let name = client.reference("textbox \"Name\"").await;
+    let more = json!({"ref": name, "text": "er", "clear": false});
+    client.interact("type", more).await;
+    assert_eq!(value("name").await, "newer");
+    client.interact("type", json!({"text": "!", "delayMs": 1})).await;
+    assert_eq!(value("name").await, "newer!", "what has the focus is typed into");
+
+    let text = "Grüße 日本語 👩‍👩‍👧 e\u{301} <b>\"it's\"</b> \\n";
+    client.interact("type", json!({"selector": "#name", "text": text})).await;
+    assert_eq!(value("name").await, text);
+    client.interact("type", json!({"selector": "#name", "text": ""})).await;
+    assert_eq!(value("name").await, "");
+    client.interact("type", json!({"selector": "#notes", "text": "one\ntwo\n"})).await;
+    assert_eq!(value("notes").await, "one\ntwo\n");
+    let typed = client.interact("type", json!({"selector": "#short", "text": "1234567"})).await;
+    assert_eq!((value("short").await, &typed["value"]), (json!("12345"), &json!("12345")));
+    client.interact("type", json!({"selector": "#many", "text": "42"})).await;
+    assert_eq!(value("many").await, "42");
+    client.interact("type", json!({"selector": "#day", "text": "2026-02-28"})).await;
+    assert_eq!(value("day").await, "2026-02-28");
+    client.interact("type", json!({"selector": "#free", "text": "free 👋"})).await;
+    assert_eq!(client.evaluate("at('free').textContent").await, "free 👋");
+
+    let untrusted: Vec<_> =
+        stage.seen().await.into_iter().filter(|it| it.contains("untrusted")).collect();
+    assert!(untrusted.iter().all(|it| it.contains(" day")), "{untrusted:?}");
+}
+
+async fn typing_submits_when_it_is_told_to(stage: &Stage) {
+    stage.open("/keyboard.html").await;
+    let submit = json!({"selector": "#name", "text": "me", "submit": true});
+    stage.client.interact("type", submit).await;
+    assert_eq!(stage.seen().await, ["change name", "submit me"]);
+}
+
+async fn keys_do_what_they_do_for_a_person(stage: &Stage) {
+    stage.open("/keyboard.html").await;
+    let client = &stage.client;
+    let focused = async || client.evaluate("document.activeElement.id").await;
+    client.click("#name").await;
+    client.evaluate("keys = true").await;
+    for (key, expected) in [
+        (json!({"key": "Tab"}), "keydown name Tab"),
+        (json!({"key": "Tab", "shift": true}), "keydown short shift Tab"),
+        (json!({"key": "ArrowDown"}), "keydown name ArrowDown"),
+        (json!({"key": "Control+A"}), "keydown name ctrl a"),
+        (json!({"key": "Escape"}), "keydown name Escape"),
+        (json!({"key": "F2"}), "keydown name F2"),
+    ] {
+        client.interact("press", key.clone()).await;
+        let seen = stage.seen().await;
+        assert_eq!(seen.last().unwrap(), expected, "{key}: {seen:?}");
+    }
+    assert_eq!(focused().await, "name");
+    client.evaluate("keys = false").await;
+    client.interact("press", json!({"key": "Control+A"})).await;
+    client.interact("press", json!({"key": "x"})).await;
+    client.interact("press", json!({"key": "Y", "shift": true})).await;
+    assert_eq!(client.evaluate("at('name').value").await, "xY");
+    client.interact("press", json!({"key": "Backspace"})).await;
+    assert_eq!(client.evaluate("at('name').value").await, "x");
+    client.interact("press", json!({"key": "Enter"})).await;
+    let seen = stage.seen().await;
+    assert!(seen.contains(&"submit x".to_owned()), "{seen:?}");
+    let words = client.refused("press", json!({"key": "Hyperspace"}), "INVALID_ARGUMENT").await;
+    assert!(words.contains("Hyperspace"), "{words}");
+}
+
+#[tokio::test]
+async fn keys_and_typing_reach_the_page_as_from_a_person() {
+    let stage = Stage::start().await;
+    typing_submits_when_it_is_told_to(&stage).await;
+    keys_do_what_they_do_for_a_person(&stage).await;
+}

@@ -1,0 +1,40 @@
+//! Journeys in a real browser with the extension, through MCP: what an AI client does, and what the
+//! page says happened.
+//!
+//! Each test has its own hub and its own browser, which the hub starts ([`stage`], [`processes`]).
+//! The pages are in `pages/`; those with `kit.js` keep a log of what they see.
+//!
+//! - getting around: [`tabs`], [`navigation`], [`waiting`];
+//! - doing: [`mouse`], [`dragging`], [`keyboard`], [`forms`], [`files`];
+//! - reading: [`snapshots`], [`frames`], [`pictures`], [`scripts`], [`console`];
+//! - what comes of it: [`signals`], [`openings`], [`dialogs`];
+//! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
+//! - many at once, and deaths: [`crowd`], [`deaths`].
+
+#![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
+
+mod console;
+mod crowd;
+mod deaths;
+mod dialogs;
+mod dragging;
+mod files;
+mod forms;
+mod frames;
+mod heavy;
+mod keyboard;
+mod mouse;
+mod navigation;
+mod openings;
+mod pictures;
+mod processes;
+mod read_only;
+mod references;
+mod refusals;
+mod restricted;
+mod scripts;
+mod signals;
+mod snapshots;
+mod stage;
+mod tabs;
+mod waiting;

@@ -1,0 +1,29 @@
+//! Windows that pages open: they belong to the client whose action opened them.
+
+use serde_json::json;
+
+use crate::stage::Stage;
+
+#[tokio::test]
+async fn a_window_that_a_click_opens_belongs_to_the_client() {
+    let stage = Stage::at("/signals.html").await;
+    let (site, client) = (&stage.site, &stage.client);
+    let codex = stage.another_client("codex");
+    for (selector, name) in [("#blank", "blank"), ("#open", "opened")] {
+        let first = stage.open("/signals.html").await;
+        let clicked = client.click(selector).await;
+        let tab = clicked["newTab"]["tab"].as_u64().unwrap_or_else(|| panic!("{clicked}"));
+        assert_eq!(clicked["newTab"]["url"], site.url(&format!("/tab.html?{name}")));
+        assert_eq!(clicked["url"], first["url"], "the page itself is still there");
+        site.reported("loaded", json!(name)).await;
+        let list = client.tab("list", json!({})).await;
+        let entry = list["tabs"].as_array().unwrap().iter().find(|entry| entry["tab"] == tab);
+        assert_eq!(entry.unwrap()["owner"], "yours", "{list}");
+        let click = json!({"tab": tab, "selector": "#mark"});
+        codex.refused("click", click.clone(), "tab_occupied").await;
+        client.interact("click", click).await;
+        assert_eq!(client.seen(site, json!({"tab": tab})).await, ["click mark"]);
+        client.tab("close", json!({"tab": tab})).await;
+        site.reported("gone", json!(name)).await;
+    }
+}

@@ -1,0 +1,89 @@
+//! Pages that are no web pages: refused by name before anything is asked of them, and never a dead
+//! end.
+
+use serde_json::json;
+
+use crate::stage::{Driver, Stage, code};
+
+/// Codes of a page that cannot be driven.
+const RESTRICTED: [&str; 2] = ["RESTRICTED_PAGE", "WRONG_ELEMENT"];
+
+/// Reads a page that may or may not be readable: either way there is an answer that says so.
+async fn check_answers(client: &Driver) {
+    for (tool, args) in [
+        ("browser_snapshot", json!({})),
+        ("browser_content", json!({"action": "screenshot"})),
+        ("browser_execute", json!({"expression": "1 + 1"})),
+        ("browser_interact", json!({"action": "press", "key": "a"})),
+    ] {
+        let result = client.result(tool, args).await;
+        let words = result["content"][0]["text"].as_str().unwrap();
+        let told = result["isError"] != true || RESTRICTED.contains(&code(&result));
+        assert!(told && !words.is_empty(), "{tool}: {result}");
+    }
+}
+
+async fn addresses_that_are_not_of_the_web_are_refused_and_the_page_stays(stage: &Stage) {
+    let Stage { site, client, .. } = stage;
+    client.go(&site.url("/start.html")).await;
+    for url in [
+        "chrome://version",
+        "chrome-extension://flijodnkmdflbekoipgfjippcnecmdfi/popup.html",
+        "about:settings",
+        "view-source:http://127.0.0.1/",
+        "devtools://devtools/bundled/inspector.html",
+        "javascript:note('ran')",
+        "data:text/html,<script>1</script>",
+        "file:///etc/passwd",
+    ] {
+        for (tool, args) in [
+            ("browser_navigate", json!({"url": url})),
+            ("browser_tab", json!({"action": "new", "url": url})),
+        ] {
+            let words = client.fails(tool, args, "invalid_argument|RESTRICTED_PAGE").await;
+            assert!(words.contains("http"), "what is allowed is said: {words}");
+        }
+    }
+    assert_eq!(client.evaluate("location.pathname").await, "/start.html");
+    assert!(client.seen(site, json!({})).await.is_empty());
+}
+
+async fn a_blank_page_and_a_paper_answer_and_are_left_again(stage: &Stage) {
+    let Stage { site, client, .. } = stage;
+    for url in ["about:blank".to_owned(), site.url("/paper.pdf")] {
+        assert_eq!(client.go(&url).await["url"], url);
+        check_answers(client).await;
+        client.go(&site.url("/start.html")).await;
+        assert_eq!(client.evaluate("document.title").await, "Start", "after {url}");
+    }
+}
+
+async fn a_page_that_could_not_be_loaded_is_told_and_left_again(stage: &Stage) {
+    let Stage { site, client, .. } = stage;
+    stage.open("/start.html").await;
+    let dead = "http://nowhere.invalid/";
+    // Several times: the end of one load must not be taken for the end of the next.
+    for round in 0..5 {
+        client.fails("browser_navigate", json!({"url": dead}), "NAVIGATION_FAILED").await;
+        for (tool, args) in [
+            ("browser_snapshot", json!({})),
+            ("browser_interact", json!({"action": "click", "selector": "button"})),
+        ] {
+            let result = client.result(tool, args).await;
+            let known = ["RESTRICTED_PAGE", "NAVIGATION_FAILED", "ELEMENT_NOT_FOUND", ""];
+            assert!(known.contains(&code(&result)), "{result}");
+        }
+        let there = site.url(&format!("/arrived.html?{round}"));
+        assert_eq!(client.go(&there).await["url"], there);
+        site.reported("arrived", json!(format!("/arrived.html?{round}"))).await;
+    }
+    assert_eq!(client.evaluate("document.title").await, "Arrived");
+}
+
+#[tokio::test]
+async fn pages_that_are_no_web_pages_are_refused_or_left_again() {
+    let stage = Stage::start().await;
+    addresses_that_are_not_of_the_web_are_refused_and_the_page_stays(&stage).await;
+    a_blank_page_and_a_paper_answer_and_are_left_again(&stage).await;
+    a_page_that_could_not_be_loaded_is_told_and_left_again(&stage).await;
+}
