@@ -23,10 +23,11 @@ async fn what_is_fetched_is_there_when_the_call_returns(stage: &Stage) {
     stage.open("/signals.html").await;
     let fetched = client.click("#fetch").await;
     assert_eq!(client.evaluate("at('out').textContent").await, "late rendered");
-    assert_eq!((&fetched["requests"], &fetched["busy"]), (&json!(1), &json!(null)));
+    // The browser may ask for an icon at the same time.
+    assert!(fetched["requests"].as_u64() >= Some(1) && fetched["busy"].is_null(), "{fetched}");
     let fetched = client.click("#chain").await;
     assert_eq!(client.evaluate("at('out').textContent").await, "late and late");
-    assert_eq!(fetched["requests"], 2);
+    assert!(fetched["requests"].as_u64() >= Some(2), "{fetched}");
     // What never ends is not waited for, and that is said.
     let words = json!({"action": "click", "selector": "#forever"});
     let words = client.text("browser_interact", words).await;
