@@ -59,7 +59,7 @@ pub struct Client {
 pub struct Output {
     /// For a model.
     pub text: String,
-    /// For a program.
+    /// For a program; `null` where the text is all there is.
     pub structured: Value,
     /// For eyes; neither the text nor the structure repeats their bytes.
     pub images: Vec<Image>,

@@ -68,11 +68,13 @@ pub fn tool(
 fn success(output: Output) -> CallToolResult {
     let pictures =
         output.images.into_iter().map(|image| ContentBlock::image(image.data, image.mime_type));
+    // Nothing is an answer too, and then the text says so.
+    let is_all_text = output.structured.is_null() && output.text != "null";
     let text = ContentBlock::text(output.text);
     let mut result = CallToolResult::success([text].into_iter().chain(pictures).collect());
     // Older clients take objects only. What is all in the text is not sent twice.
     result.structured_content = match output.structured {
-        Value::Null => None,
+        _ if is_all_text => None,
         object @ Value::Object(_) => Some(object),
         other => Some(json!({ "result": other })),
     };
