@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use hub::Session;
-use model::{Code, Fault};
+use model::{Code, Effect, Fault};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -65,7 +65,11 @@ fn define() -> Definition {
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
-        let order = Order::read(toolbox, client, &TOOL, args)?;
+        let mut order = Order::read(toolbox, client, &TOOL, args)?;
+        if order.args.contains_key("expression") {
+            // It waits for nobody, but an expression can do anything.
+            order.effect = Effect::Add;
+        }
         if order.action.command != GOTO {
             return order.run().await;
         }

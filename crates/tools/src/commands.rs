@@ -32,6 +32,8 @@ pub(crate) struct Order<'a> {
     pub client: &'a Client,
     tool: &'static str,
     pub action: &'static Action,
+    /// Whether it waits for others of its tab, and whether it only looks.
+    pub effect: Effect,
     /// The session as the client named it.
     pub session: Option<String>,
     /// The tab that the client named.
@@ -66,7 +68,8 @@ impl<'a> Order<'a> {
             args.remove("timeoutMs");
         }
         let timeout = timeout.map(Duration::from_millis);
-        Ok(Self { toolbox, client, tool: tool.name, action, session, tab, timeout, args })
+        let (effect, tool) = (action.effect, tool.name);
+        Ok(Self { toolbox, client, tool, action, effect, session, tab, timeout, args })
     }
 
     /// Does it in the session and tab that it is for.
@@ -166,7 +169,7 @@ impl<'a> Order<'a> {
             caller: self.client.caller.clone(),
             tab,
             work: Work::Tool { target: Target::Command, name: command.to_owned(), args },
-            effect: self.action.effect,
+            effect: self.effect,
             timeout: self.limit(),
             progress: self.client.progress.clone(),
         }

@@ -96,14 +96,16 @@ async function checkUser(command: Command, services: Services): Promise<void> {
 }
 
 async function prepare(command: Exclude<Command, { on: 'browser' }>, page: Page): Promise<void> {
-  if (!command.answersDialog) checkNoDialog(page.tabId);
   const tab = await page.tab();
+  // Neither its words nor its buttons are a client's business there.
+  if (command.answersDialog) await page.services.checkSite(tab.url ?? '');
   if (command.on === 'page') {
     const { url = '' } = tab;
     checkRestricted(url);
     await page.services.checkSite(url);
-    await wake(page, tab);
   }
+  if (!command.answersDialog) checkNoDialog(page.tabId);
+  if (command.on === 'page') await wake(page, tab);
   if (command.effect === 'read') return;
   // The group is only shown: nothing waits for it.
   ignore(Promise.resolve(page.services.claim(page.tabId, page.client)));

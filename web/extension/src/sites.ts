@@ -29,7 +29,12 @@ export function readSite(text: string): string | undefined {
 /** Returns why an address may not be used, or nothing if it may. */
 export function refusalOf(url: string, { allowedSites, deniedSites }: Sites): string | undefined {
   const site = siteOf(url);
-  if (site === undefined) return undefined;
+  if (site === undefined) {
+    const isFile = /^file:/i.test(url);
+    return isFile && allowedSites.length > 0
+      ? 'files are not among what the user allows'
+      : undefined;
+  }
   const denied = deniedSites.find((entry) => covers(entry, site));
   if (denied !== undefined) return `the user does not allow ${denied}`;
   if (allowedSites.length === 0 || allowedSites.some((entry) => covers(entry, site))) {
@@ -49,7 +54,8 @@ const USUAL_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:':
 
 function siteOf(url: string): Site | undefined {
   try {
-    const { protocol, hostname, port } = new URL(url);
+    // `blob:https://host/…` is a page of that host.
+    const { protocol, hostname, port } = new URL(url.replace(/^(?:blob|filesystem):/i, ''));
     if (hostname === '') return undefined;
     return { hostname: hostname.replace(/\.$/, ''), port: port || (USUAL_PORTS[protocol] ?? '') };
   } catch {

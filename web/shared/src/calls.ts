@@ -12,7 +12,7 @@ import { Execution, failure } from './execution';
 import type { CallError, ToolProgress } from './generated/protocol';
 import { LARGEST_RESULT, toJson } from './json';
 import { type Call, encode, encodeWith, type Sent } from './messages';
-import type { CallEnd, ResultStore } from './result-store';
+import { type CallEnd, memoryResults, type ResultStore } from './result-store';
 
 /** What a handler has besides the call. */
 export interface CallContext {
@@ -39,6 +39,8 @@ const TOOL_FAILED = 'TOOL_FAILED';
 export class Calls {
   readonly #parts: CallParts;
   readonly #running = new Map<string, Execution>();
+  /** Ends that the store did not take: forgotten, the hub would have them run again. */
+  readonly #unkept = memoryResults();
 
   constructor(parts: CallParts) {
     this.#parts = parts;
@@ -87,7 +89,8 @@ export class Calls {
 
   async #endOf(call: Call, execution: Execution): Promise<{ end: CallEnd; isNew: boolean }> {
     try {
-      const kept = await this.#parts.results.get(call.callId);
+      const kept =
+        (await this.#unkept.get(call.callId)) ?? (await this.#parts.results.get(call.callId));
       if (kept !== undefined) return { end: kept, isNew: false };
     } catch (error) {
       this.#parts.onError(error);
@@ -137,13 +140,14 @@ export class Calls {
     try {
       await this.#parts.results.set(callId, end);
     } catch (error) {
+      await this.#unkept.set(callId, end);
       this.#parts.onError(error);
     }
   }
 
   async #lookUp(callId: string): Promise<CallEnd | undefined> {
     try {
-      return await this.#parts.results.get(callId);
+      return (await this.#unkept.get(callId)) ?? (await this.#parts.results.get(callId));
     } catch (error) {
       this.#parts.onError(error);
       return undefined;

@@ -67,6 +67,7 @@ chrome.tabGroups.onRemoved.addListener(
 chrome.webNavigation.onCommitted.addListener(
   whenReady((shell, { tabId, frameId, url, documentLifecycle }) => {
     if (frameId !== 0 || documentLifecycle === 'prerender' || !shell.groups.isDriven(tabId)) return;
+    if (!shell.mayTell(url)) return;
     tellNavigation((name, data) => shell.link.emit(name, data), tabId, url);
   }),
 );

@@ -25,6 +25,7 @@ export function services({ groups, stop, settings, emit }: ServiceParts): Servic
     openTab: ({ url, active, client }) => openTab(groups, url, active, client),
     tabsOf: (clientId) => groups.tabsOf(clientId),
     checkSite: (url) => checkSite(url, settings()),
+    limitsSites: () => settings().allowedSites.length > 0 || settings().deniedSites.length > 0,
     isReadOnly: () => settings().readOnly,
     isStopped: () => stop.isStopped,
     emit,

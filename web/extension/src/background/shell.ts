@@ -8,6 +8,7 @@
 import type { Call, CallContext, Event } from '@tabwire/shared';
 import { isId, isRecord, isText } from '../check';
 import { CommandError } from '../command';
+import { detachAll } from '../driver/debugger';
 import { COMMAND_NAMES, execute } from '../execute';
 import type { PanelState, PanelTab, Wish } from '../panel';
 import { DEFAULT_SETTINGS, keptSettings, type Settings } from '../settings';
@@ -53,7 +54,7 @@ export class Shell {
   constructor(instanceId: string, settings: Settings) {
     this.#settings = settings;
     this.link = this.#newLink(instanceId);
-    this.tabs = new TabReporter(this.link, (url) => refusalOf(url, this.#settings) === undefined);
+    this.tabs = new TabReporter(this.link, (url) => this.mayTell(url));
     this.groups = this.#newGroups();
     this.#stop = this.#newStop();
     const emit: HubLink['emit'] = (name, data, level) => this.link.emit(name, data, level);
@@ -83,6 +84,11 @@ export class Shell {
     if (isNew) this.link.emit('browserStarted', {});
     await this.tabs.tellAll();
     this.#changed();
+  }
+
+  /** Whether an address may be told to clients. */
+  mayTell(url: string): boolean {
+    return refusalOf(url, this.#settings) === undefined;
   }
 
   /** Takes over what the user has decided. */
@@ -210,15 +216,8 @@ export class Shell {
 
   async #drivenTabs(): Promise<chrome.tabs.Tab[]> {
     const tabs = await chrome.tabs.query({});
-    return tabs.filter(({ id = -1 }) => this.groups.isDriven(id));
+    return tabs.filter(({ id = -1, url = '' }) => this.groups.isDriven(id) && this.mayTell(url));
   }
-}
-
-/** Lets go of every tab that the debugger holds; those of others are refused to us. */
-async function detachAll(): Promise<void> {
-  const targets = await chrome.debugger.getTargets();
-  const held = targets.flatMap(({ attached, tabId }) => (attached && tabId ? [tabId] : []));
-  await Promise.allSettled(held.map((tabId) => chrome.debugger.detach({ tabId })));
 }
 
 async function describe(tabIds: readonly number[]): Promise<PanelTab[]> {

@@ -40,6 +40,8 @@ export default defineCommand({
         field = await readValue(page, performed.element?.ref);
         if (submit) await pressKey(session, parseStroke('Enter'));
       });
+      // Key by key takes as long as it takes; the wait for its effect begins afterwards.
+      if (args.delayMs > 0) await page.guard(typed, Infinity);
       return { ...performed, acted: typed };
     });
     return field === undefined ? report : { ...report, value: field.value };

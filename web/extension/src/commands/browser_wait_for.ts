@@ -32,6 +32,8 @@ export default defineCommand({
 
   async run(page, { state, timeoutMs, ...ways }) {
     const wish = readWish(ways, state);
+    // An expression can do anything; the rest only looks.
+    if (wish.type === 'expression' && (await page.services.isReadOnly())) throw onlyLooking();
     const began = performance.now();
     const isSo = await performWait(page, wish, timeoutMs);
     const waitedMs = Math.round(performance.now() - began);
@@ -42,6 +44,13 @@ export default defineCommand({
     );
   },
 });
+
+function onlyLooking(): CommandError {
+  return new CommandError(
+    'READ_ONLY',
+    'the user allows looking only, and an expression may change something; wait for a selector or a text',
+  );
+}
 
 interface Ways {
   readonly selector: string | undefined;

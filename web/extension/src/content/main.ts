@@ -14,6 +14,7 @@ import { scroll } from './scroll';
 import { Stir } from './settle';
 import { snapshot } from './snapshot';
 import { Targets } from './target';
+import { notePasswords } from './values';
 import { waitFor } from './wait';
 
 declare global {
@@ -42,7 +43,10 @@ function create(version: string, refs: Refs): ContentApi {
     unmark: () => forms.unmark(),
     scroll: (locator, by) => scroll(targets, locator, by),
     submit: (locator) => forms.submit(locator),
-    arm: () => stir.arm(),
+    arm: () => {
+      notePasswords();
+      stir.arm();
+    },
     settle: (options) => stir.settle(options),
     waitFor: (condition, timeoutMs) => waitFor(stir, condition, timeoutMs),
     keepAwake: () => port.keep(),
@@ -60,6 +64,7 @@ function install(): void {
   globalThis.tabwire?.retire?.();
   globalThis.tabwireRefs ??= new Refs();
   globalThis.tabwire = create(version, globalThis.tabwireRefs);
+  notePasswords();
 }
 
 install();

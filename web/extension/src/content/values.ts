@@ -2,11 +2,20 @@
  * What is in a control: its value as a user sees it, and never a password.
  */
 
-import { attribute, closest, has, matches } from './dom';
+import { attribute, closest, has, matches, queryAll } from './dom';
+import { knownShadowRoots } from './shadow';
 import { cut, MASK, TEXT_LIMIT, tidy } from './text';
 
 // A page may show a password by changing the type; it stays one.
 const seenAsPassword = new WeakSet<Element>();
+
+/** Remembers the password fields there are, before an act may show one by changing its type. */
+export function notePasswords(): void {
+  for (const root of [document, ...knownShadowRoots()]) {
+    for (const field of queryAll(root, 'input[type=password i]')) seenAsPassword.add(field);
+  }
+}
+
 const PASSWORD_PURPOSE = /\b(?:current|new)-password\b/i;
 
 /** Whether what is in it is a secret. */

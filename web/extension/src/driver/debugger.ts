@@ -9,7 +9,7 @@
 
 import { CommandError } from '../command';
 import { emitDebuggerEvent, setTopFrame } from './debugger-events';
-import { dialogOf } from './dialogs';
+import { dialogOf, forgetDialog } from './dialogs';
 import { type Fields, fieldsOf, textIn } from './fields';
 import { deferred, ignore, messageOf } from './race';
 import { refusal } from './restricted';
@@ -59,7 +59,13 @@ export async function openSession(tabId: number): Promise<Session> {
       } catch (error) {
         // Our own detaching (the user's stop) is not told as an event: attach anew, once.
         if (!(error instanceof NotAttached) || !isFirst || !isHeld) throw error;
-        attachment = await join(tabId);
+        const next = await join(tabId);
+        // Given back meanwhile: nobody would give the new one back.
+        if (!isHeld) {
+          next.waitForIdle();
+          throw error;
+        }
+        attachment = next;
         attachment.hold();
         return attachment.send(method, params);
       }
@@ -98,9 +104,15 @@ export function registerDebugger(): void {
 
 /** Lets go of every tab at once, as when the user stops everything. */
 export async function detachAll(): Promise<void> {
-  const held = [...attachments.keys()];
+  const targets = await chrome.debugger.getTargets();
+  const known = targets.flatMap(({ attached, tabId }) => (attached && tabId ? [tabId] : []));
+  const held = [...new Set([...attachments.keys(), ...known])];
   await Promise.allSettled(held.map((tabId) => chrome.debugger.detach({ tabId })));
-  for (const tabId of held) noteDetached(tabId, 'stopped');
+  // Our own detaching is not told as an event.
+  for (const tabId of held) {
+    noteDetached(tabId, 'stopped');
+    forgetDialog(tabId);
+  }
 }
 
 /** Takes over what an earlier worker left attached, so that it is let go in time. */

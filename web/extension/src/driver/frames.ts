@@ -32,10 +32,13 @@ export function stepsTo(
   if (target === undefined) return undefined;
   const steps: FrameStep[] = [];
   const { path } = target.value;
+  // Frames in shadow trees have no index; two of them cannot be told apart.
+  if (frameAt(frames, path) !== target) return undefined;
   for (const [depth, index] of path.entries()) {
     const parent = frameAt(frames, path.slice(0, depth));
-    const child = parent?.value.children.find((candidate) => candidate.index === index);
-    if (parent === undefined || child === undefined) return undefined;
+    const children = parent?.value.children.filter((candidate) => candidate.index === index) ?? [];
+    const [child, other] = children;
+    if (parent === undefined || child === undefined || other !== undefined) return undefined;
     const { ref, visible, x, y } = child;
     steps.push({
       documentId: parent.documentId,
@@ -80,7 +83,11 @@ export function coverOf(index: number, x: number, y: number): string | null {
     hit = inner;
   }
   if (hit === null) return null;
-  if (hit instanceof HTMLIFrameElement && hit.contentWindow === window[index]) return null;
+  if (hit instanceof HTMLIFrameElement) {
+    let at = window.length - 1;
+    while (at >= 0 && window[at] !== hit.contentWindow) at--;
+    if (at === index) return null;
+  }
   if (hit.tagName === 'FRAME') return null;
   const name = hit.id === '' ? hit.tagName.toLowerCase() : `${hit.tagName.toLowerCase()}#${hit.id}`;
   const text = (hit.textContent ?? '').trim().slice(0, 60);
@@ -91,8 +98,9 @@ function frameAt(
   frames: ReadonlyArray<Answer<FrameGeometry>>,
   path: readonly number[],
 ): Answer<FrameGeometry> | undefined {
-  return frames.find(
+  const found = frames.filter(
     ({ value }) =>
       value.path.length === path.length && value.path.every((index, at) => index === path[at]),
   );
+  return found.length === 1 ? found[0] : undefined;
 }

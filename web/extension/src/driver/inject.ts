@@ -67,7 +67,7 @@ export async function callContent<M extends Method>(
   call: ContentCall<M>,
 ): Promise<Array<Answer<AnswerOf<M>>>> {
   const late = (call.extraMs ?? 0) + ANSWER_WITHIN_MS;
-  const work = callInjecting(tabId, call);
+  const work = () => callInjecting(tabId, limits, call);
   return raceWithTab(tabId, limits, call.where, late, work);
 }
 
@@ -80,12 +80,13 @@ export async function runFunction<A extends unknown[], R>(
   args: A,
 ): Promise<Array<Answer<Awaited<R> | undefined>>> {
   const target = targetOf(tabId, where);
-  const work = chrome.scripting
-    .executeScript({ target, func, args, injectImmediately: true })
-    .then(
-      (results) => results.map(({ result, ...place }) => ({ ...place, value: result })),
-      explain,
-    );
+  const work = () =>
+    chrome.scripting
+      .executeScript({ target, func, args, injectImmediately: true })
+      .then(
+        (results) => results.map(({ result, ...place }) => ({ ...place, value: result })),
+        explain,
+      );
   return raceWithTab(tabId, limits, where, ANSWER_WITHIN_MS, work);
 }
 
@@ -96,6 +97,7 @@ export function isProblem(value: unknown): value is Problem {
 
 async function callInjecting<M extends Method>(
   tabId: number,
+  limits: Limits,
   call: ContentCall<M>,
 ): Promise<Array<Answer<AnswerOf<M>>>> {
   const answers = await execute(tabId, call, call.where, true);
@@ -104,6 +106,7 @@ async function callInjecting<M extends Method>(
     .map((answer) => answer.documentId);
   if (missing.length === 0) return unwrap<M>(answers);
   await injectScript(tabId, missing);
+  limits.signal.throwIfAborted();
   const where: Where = { type: 'documents', documentIds: missing };
   const late = await execute(tabId, call, where, false);
   const all = [...answers.filter(({ documentId }) => !missing.includes(documentId)), ...late];
@@ -177,8 +180,10 @@ async function raceWithTab<T>(
   limits: Limits,
   where: Where,
   limitMs: number,
-  work: Promise<T>,
+  start: () => Promise<T>,
 ): Promise<T> {
+  // Before it is begun: what is withdrawn or refused must not happen all the same.
+  limits.signal.throwIfAborted();
   const dialog = dialogOf(tabId);
   if (dialog !== undefined) throw dialogOpen(dialog);
   const { promise: stopped, reject } = deferred<never>();
@@ -187,7 +192,7 @@ async function raceWithTab<T>(
     if (error !== undefined) reject(error);
   });
   try {
-    return await within(Promise.race([work, stopped]), limits, limitMs, unresponsive);
+    return await within(Promise.race([start(), stopped]), limits, limitMs, unresponsive);
   } finally {
     stop();
   }

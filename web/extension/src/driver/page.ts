@@ -103,6 +103,7 @@ export class Page implements Caller {
   /** Sends a debugger command, but waits no longer than the page lives and the call lasts. */
   async send(method: string, params: Readonly<Record<string, unknown>> = {}, limitMs = 10_000) {
     const session = await this.session();
+    this.limits.signal.throwIfAborted();
     return this.guard(session.send(method, params), limitMs);
   }
 
@@ -123,8 +124,33 @@ export class Page implements Caller {
   }
 
   /** Calls the content script; throws `DocumentGone` when its document was replaced. */
-  call<M extends Method>(call: ContentCall<M>): Promise<Array<Answer<AnswerOf<M>>>> {
-    return callContent(this.tabId, this.limits, call);
+  async call<M extends Method>(call: ContentCall<M>): Promise<Array<Answer<AnswerOf<M>>>> {
+    const where = await this.#allowed(call.where);
+    return callContent(this.tabId, this.limits, { ...call, where });
+  }
+
+  /** Leaves out the frames of sites that the user keeps from clients; throws if none is left. */
+  async #allowed(where: Where): Promise<Where> {
+    if (!(await this.services.limitsSites())) return where;
+    const frames = (await chrome.webNavigation.getAllFrames({ tabId: this.tabId })) ?? [];
+    const denied = new Set<string>();
+    let refusal: unknown;
+    for (const frame of frames) {
+      try {
+        await this.services.checkSite(siteAddress(frame, frames));
+      } catch (error) {
+        if (frame.frameId === 0) throw error;
+        denied.add(frame.documentId);
+        refusal = error;
+      }
+    }
+    if (denied.size === 0 || where.type === 'top') return where;
+    if (where.type === 'documents') {
+      if (where.documentIds.some((id) => denied.has(id))) throw refusal;
+      return where;
+    }
+    const documentIds = frames.map(({ documentId }) => documentId).filter((id) => !denied.has(id));
+    return { type: 'documents', documentIds };
   }
 
   /** Calls the content script for what is not about one document: again, if that is replaced. */
@@ -147,9 +173,10 @@ export class Page implements Caller {
   /** Does something to the page and waits until it has had its effect. */
   async act(perform: (session: Session) => Promise<Performed>): Promise<Report> {
     const session = await this.session();
+    this.limits.signal.throwIfAborted();
     const watch = new Watch(this.tabId);
     try {
-      const performed = await perform(session);
+      const performed = await perform(this.#inDocument(session, watch));
       const settled = await this.settle(watch, performed);
       return await this.report(watch, settled, performed.element);
     } catch (error) {
@@ -158,6 +185,18 @@ export class Page implements Caller {
     } finally {
       watch.close();
     }
+  }
+
+  /** Sends input only while the call is wanted and the document is the one that was aimed at. */
+  #inDocument(session: Session, watch: Watch): Session {
+    const send: Session['send'] = async (method, params) => {
+      // What is pressed must be let go, wherever that is.
+      const isInput = method.startsWith('Input.') && !/Released|keyUp/.test(String(params?.type));
+      if (isInput) this.limits.signal.throwIfAborted();
+      if (isInput && watch.committed !== undefined) throw new DocumentGone('the page was left');
+      return session.send(method, params);
+    };
+    return { ...session, send };
   }
 
   /** Starts counting changes at the top, for acts that no element tells the place of. */
@@ -181,7 +220,7 @@ export class Page implements Caller {
     const told = element === undefined ? {} : { element };
     if (watch.closed) return { url: '', closed: true, ...told };
     const { url = '', title = '' } = await this.tab();
-    if (watch.committed !== undefined) await this.services.checkSite(url);
+    await this.services.checkSite(url);
     if (watch.newTab !== undefined) this.#claim(watch.newTab.tab);
     return {
       url,
@@ -242,6 +281,18 @@ export async function attachIfPossible(page: Page): Promise<boolean> {
     if (error instanceof CommandError) return false;
     throw error;
   }
+}
+
+type FrameDetails = chrome.webNavigation.GetAllFrameResultDetails;
+
+/** Returns a frame's address, or for one without (`about:srcdoc`) that of the frame around it. */
+function siteAddress(frame: FrameDetails, all: readonly FrameDetails[]): string {
+  let current: FrameDetails | undefined = frame;
+  while (current !== undefined && /^about:/i.test(current.url)) {
+    const { parentFrameId }: FrameDetails = current;
+    current = all.find(({ frameId }) => frameId === parentFrameId);
+  }
+  return (current ?? frame).url;
 }
 
 /** Makes the error of a tab that is not there. */

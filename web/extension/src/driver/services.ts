@@ -20,6 +20,8 @@ export interface Services {
   tabsOf(clientId: string): Maybe<readonly number[]>;
   /** Throws `SITE_NOT_ALLOWED`. */
   checkSite(url: string): Maybe<void>;
+  /** Whether there are sites that `checkSite` refuses. */
+  limitsSites(): Maybe<boolean>;
   /** Whether the user allows looking only. */
   isReadOnly(): Maybe<boolean>;
   /** Whether the user has stopped everything. */

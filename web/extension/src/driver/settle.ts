@@ -124,12 +124,13 @@ class Settling {
   }
 
   async #untilActed(): Promise<void> {
-    const { acted, watch } = this.#parts;
+    const { acted, watch, limits } = this.#parts;
     let isOver = false;
     const isStopped = () =>
       isOver || watch.dialog !== undefined || watch.closed || watch.navigating;
     try {
-      await Promise.race([acted, this.#wait(isStopped)]);
+      // Not ended by a detachment: then the input fails, and that must be told.
+      await Promise.race([acted, watch.until(isStopped, limits, this.#left())]);
     } finally {
       isOver = true;
       watch.recheck();

@@ -148,10 +148,12 @@ class Composer {
 
   #childOf({ snapshot }: Part, index: number): Part | undefined {
     const wanted = [...snapshot.path, index];
-    return this.#parts.find(
+    const found = this.#parts.filter(
       ({ snapshot: { path } }) =>
         path.length === wanted.length && path.every((step, at) => step === wanted[at]),
     );
+    // Frames in shadow trees have no index: better none than another's content.
+    return found.length === 1 ? found[0] : undefined;
   }
 }
 

@@ -33,6 +33,7 @@ function run(toolName: string, args: unknown, world: World = {}): Promise<unknow
     openTab: () => Promise.reject(new Error('not here')),
     tabsOf: () => [],
     checkSite: () => {},
+    limitsSites: () => false,
     isReadOnly: () => false,
     isStopped: () => false,
     emit: () => {},
