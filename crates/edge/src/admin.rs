@@ -304,9 +304,14 @@ async fn openapi() -> Response<Body> {
 
 /// Returns which client asks: what it says, else whom its credentials prove.
 fn caller(pass: &Pass, headers: &HeaderMap) -> Result<Caller, Fault> {
-    let name = header_text(headers, CLIENT_HEADER)?;
-    let name = name.as_deref().unwrap_or(&pass.principal.0);
-    let client = ClientId::parse(name)
+    let principal = &pass.principal;
+    let name = match header_text(headers, CLIENT_HEADER)? {
+        // Who has a name by a token cannot take that of another's client.
+        Some(name) if *principal != guard::Principal::local() => format!("{}:{name}", principal.0),
+        Some(name) => name,
+        None => principal.0.clone(),
+    };
+    let client = ClientId::parse(&name)
         .map_err(|error| Fault::new(Code::InvalidArgument, format!("{CLIENT_HEADER}: {error}")))?;
     let traceparent = header_text(headers, "traceparent")?;
     Ok(Caller::new(client, &pass.principal.0).traced(traceparent.as_deref()))

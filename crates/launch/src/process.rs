@@ -102,13 +102,15 @@ mod linux {
         /// the group's number is its own, and nobody else's for so long.
         pub fn group(&self) -> Vec<OwnedFd> {
             let mut members = Vec::new();
+            // It is not always the leader of a group: a program that has started it may be.
+            let is_member = |pid| pid == self.pid || group_of(pid) == Some(self.pid);
             for pid in all() {
-                if group_of(pid) != Some(self.pid) || !is_own(pid) {
+                if !is_member(pid) || !is_own(pid) {
                     continue;
                 }
                 // Looked at again with the handle in hand: now it is about that very process.
                 let Ok(handle) = open(pid) else { continue };
-                if group_of(pid) == Some(self.pid) {
+                if is_member(pid) {
                     members.push(handle);
                 }
             }

@@ -140,6 +140,8 @@ struct Inner {
     // Blocking locks: held for one look or change, never across an await or a wait.
     config: RwLock<Config>,
     table: Mutex<BTreeMap<LaunchId, Entry>>,
+    /// Who has ended and was not taken note of yet.
+    ended: Mutex<Vec<Ended>>,
     /// Somebody has to be ended whom nobody waits for.
     wake: Notify,
     /// No browser is started any more.
@@ -177,6 +179,7 @@ impl Browsers {
     /// Opens the table: adopts browsers of a hub that died, and cleans up behind those that ended.
     pub fn open(config: Config, surroundings: Surroundings) -> Self {
         let mut table = BTreeMap::new();
+        let mut ended = Vec::new();
         let data = &surroundings.data;
         for record in record::read_all(data) {
             if record.user_data_dir != expected_folder(&surroundings, &record) {
@@ -192,7 +195,10 @@ impl Browsers {
                     table
                         .insert(launch, Entry { record, child: None, adopted: true, stage, claim });
                 }
-                None => ending::clean(&surroundings, &record),
+                None => {
+                    ending::clean(&surroundings, &record);
+                    ended.push(Ended(record));
+                }
             }
         }
         profile::remove_strays(data);
@@ -201,6 +207,7 @@ impl Browsers {
                 surroundings,
                 config: RwLock::new(config),
                 table: Mutex::new(table),
+                ended: Mutex::new(ended),
                 wake: Notify::new(),
                 stopping: AtomicBool::new(false),
             }),
@@ -266,6 +273,12 @@ impl Browsers {
     /// Returns the launches that have not ended, without looking at their processes.
     pub fn launches(&self) -> Vec<LaunchId> {
         self.inner.table.lock().keys().cloned().collect()
+    }
+
+    /// Returns who has ended since this was asked last, for whatever reason: also those of a hub
+    /// that died, and those that a listing has missed.
+    pub fn take_ended(&self) -> Vec<Ended> {
+        std::mem::take(&mut self.inner.ended.lock())
     }
 
     /// Waits until it is time to look after them. Cancel-safe: it only waits.

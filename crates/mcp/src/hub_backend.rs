@@ -156,6 +156,8 @@ fn client(call: &Call, progress: mpsc::Sender<CallProgress>) -> Answer<Client> {
     let caller = call.caller();
     let own = call.client().map(|client| client.name).unwrap_or_default();
     let id = match &caller.client {
+        // Who has a name by a token cannot take that of another's client.
+        Some(client) if caller.principal != "local" => format!("{}:{client}", caller.principal),
         Some(client) => client.clone(),
         None => plain(&format!("{}:{own}", caller.principal)),
     };

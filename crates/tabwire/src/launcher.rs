@@ -14,6 +14,7 @@ use guard::{
     pairing::{Paired, Which},
 };
 use launch::{Browsers, Config, LaunchId, Surroundings};
+use machine::Lease;
 use model::InstanceId;
 use tools::launching::{self, Launcher};
 
@@ -78,18 +79,33 @@ pub async fn look_after(edge: Arc<Edge>, launcher: Arc<OwnLauncher>) {
             () = launcher.browsers.due() => {}
         }
         let browsers = launcher.browsers.clone();
-        let ended = tokio::task::spawn_blocking(move || browsers.tidy()).await.unwrap_or_default();
-        for ended in &ended {
-            launching::forget(&edge.toolbox, &*launcher, ended).await;
-        }
+        let _ = tokio::task::spawn_blocking(move || browsers.tidy()).await;
+        forget_ended(&edge, &launcher).await;
+    }
+}
+
+/// Forgets sessions and keys of those whose profile is gone: else the pairings fill up.
+pub async fn forget_ended(edge: &Edge, launcher: &OwnLauncher) {
+    for ended in &launcher.browsers.take_ended() {
+        launching::forget(&edge.toolbox, launcher, ended).await;
     }
 }
 
 /// Ends browsers that a hub has left behind, while no hub runs; returns how many there were.
 pub fn end_leftovers(data: &Path) -> Result<usize, Failure> {
+    if !data.join("browsers").exists() {
+        return Ok(0);
+    }
+    // Whoever has the lock looks after them: a hub that has started meanwhile, or we.
+    let Ok(_lease) = Lease::take(data, 0) else { return Ok(0) };
     let browsers = Browsers::open(Config::default(), surroundings(data)?);
     let before = browsers.launches().len();
     browsers.end_all(launch::running::PATIENCE);
+    let pairings = Pairings::of(data);
+    for ended in browsers.take_ended().iter().filter(|ended| ended.0.throw_away) {
+        let which = Which::Launch(ended.0.launch.as_str().to_owned());
+        pairings.forget(&which).map_err(Failure::failed)?;
+    }
     Ok(before - browsers.launches().len())
 }
 

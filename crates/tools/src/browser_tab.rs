@@ -95,7 +95,12 @@ fn pass_on(order: &Order<'_>) -> Result<Output, Fault> {
     let Some(tab) = order.choose_tab(&session)? else {
         return Err(action::invalid("a tab must be named as `tab`".to_owned()));
     };
-    let to = order.args.get("to").and_then(Value::as_str);
+    let to = order.args.get("to").and_then(Value::as_str).map(str::trim);
+    let fits =
+        |to: &str| (1..=ClientId::LONGEST).contains(&to.len()) && !to.contains(char::is_control);
+    if to.is_some_and(|to| !fits(to)) {
+        return Err(action::invalid("`to` is the name or id of a client".to_owned()));
+    }
     let text = match to {
         Some(to) => {
             session.hand_over_tab(&caller.client, tab, to)?;

@@ -73,6 +73,7 @@ fn nothing_happened(fault: &Fault) -> bool {
             | AmbiguousSession
             | UnknownTool
             | UnknownTab
+            | TabOccupied
             | Unsupported
             | NotConnected
             | NotDelivered
@@ -166,6 +167,7 @@ mod tests {
         for (code, void) in [
             (Code::NotDelivered, true),
             (Code::Busy, true),
+            (Code::TabOccupied, true),
             (Code::OutcomeUnknown, false),
             (Code::TimedOut, false),
             (Code::ToolFailed, false),

@@ -171,6 +171,9 @@ pub async fn close(
     session: Option<&str>,
     name: Option<&str>,
 ) -> Result<Output, Fault> {
+    if toolbox.hub.is_read_only() {
+        return Err(Fault::new(Code::Refused, "the hub is read-only: it closes no browsers"));
+    }
     let launcher = launcher(toolbox)?;
     let running = running(toolbox).await?;
     let launch = match (session, name) {

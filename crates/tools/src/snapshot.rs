@@ -111,6 +111,7 @@ pub fn write(page: &Page, view: &View) -> Result<Shown, Fault> {
     let mut shown = 0;
     let mut next = None;
     for (index, line) in lines::of(page, start) {
+        let line = if line.len() > budget { model::json::shorten(&line, budget) } else { line };
         // At least one line, so that a cursor always moves on.
         if shown > 0 && text.len() + line.len() + 1 + REST > budget {
             next = Some(index);
@@ -137,7 +138,8 @@ pub fn write(page: &Page, view: &View) -> Result<Shown, Fault> {
 const REST: usize = 120;
 
 fn head(page: &Page) -> String {
-    format!("page {:?} {}\n", model::json::shorten(&page.title, 200), page.url)
+    let url = model::json::shorten(&lines::one_line(&page.url), 2000);
+    format!("page {:?} {url}\n", model::json::shorten(&page.title, 200))
 }
 
 fn invalid(message: String) -> Fault {

@@ -154,7 +154,9 @@ impl Core {
                 let data = data.to_value().unwrap_or_default();
                 let Some(tab) = data["tabId"].as_u64().map(TabId) else { return false };
                 match name == TAKEN {
-                    true => self.tabs.take(tab),
+                    // Only tabs that are known, whose number is limited.
+                    true if self.catalog.tabs().any(|known| known.id == tab) => self.tabs.take(tab),
+                    true => return false,
                     false => self.tabs.forget(tab),
                 }
             }

@@ -148,6 +148,7 @@ impl Browsers {
     fn remove(&self, record: &BrowserRecord) {
         clean(&self.inner.surroundings, record);
         self.inner.table.lock().remove(&record.launch);
+        self.inner.ended.lock().push(Ended(record.clone()));
     }
 }
 
@@ -190,7 +191,11 @@ fn end_process(
     }
     Process::kill(&members);
     wait(KERNEL, || !process.is_alive());
-    Ok(())
+    match process.is_alive() {
+        // Its profile must stay, and so must what is known of it.
+        true => Err(Unproven::Failed(std::io::Error::other("it does not end"))),
+        false => Ok(()),
+    }
 }
 
 /// Ends a child of ours that changed its command line. Nobody has missed it yet, so its id and the

@@ -227,6 +227,33 @@ fn a_profile_that_a_foreign_browser_has_is_not_touched() {
 }
 
 #[test]
+fn whoever_has_ended_is_told_once_however_that_was_noticed() {
+    let mut scene = Scene::new(WAITS);
+    let told = |scene: &Scene| -> Vec<_> {
+        scene.browsers.take_ended().into_iter().map(|Ended(record)| record.launch).collect()
+    };
+    let listed = scene.start(None).unwrap();
+    kill(&listed);
+    eventually(|| scene.browsers.list().is_empty());
+    assert_eq!(told(&scene), [listed.launch]);
+    let closed = scene.start(None).unwrap();
+    scene.browsers.end(&closed.launch).unwrap();
+    let failed = scene.browsers.start(&wish(None)).unwrap();
+    let launch = failed.launch().clone();
+    failed.end().unwrap();
+    assert_eq!(told(&scene), [closed.launch, launch]);
+    let before = scene.start(None).unwrap();
+    kill(&before);
+    eventually(|| !is_alive(&before));
+    scene.crash();
+    assert_eq!(told(&scene), [before.launch]);
+    let last = scene.start(None).unwrap();
+    scene.browsers.end_all(Duration::ZERO);
+    assert_eq!(told(&scene), [last.launch]);
+    assert!(told(&scene).is_empty());
+}
+
+#[test]
 fn one_that_nobody_waits_for_is_ended() {
     let scene = Scene::new(WAITS);
     let opening = scene.browsers.start(&wish(None)).unwrap();
@@ -261,6 +288,19 @@ fn a_program_that_starts_the_browser_and_ends_is_followed() {
     scene.browsers.end(&followed.launch).unwrap();
     assert!(!is_alive(&followed) && left(&scene.data()) == 0);
     // It is not the leader of its group, so what it has started is not ended with it.
+    let _ = Command::new("sh").args(["-c", &format!("kill -KILL -{}", record.pid)]).status();
+}
+
+#[test]
+fn one_that_is_followed_and_does_not_want_to_end_is_ended_too() {
+    let inner = "trap \"\" TERM; while :; do sleep 600 & wait; done";
+    let scene = Scene::new(&format!("/bin/sh -c '{inner}' chrome \"$@\" & echo up; exit 0"));
+    let record = scene.start(None).unwrap();
+    eventually(|| !is_alive(&record));
+    assert!(scene.browsers.tidy().is_empty());
+    let followed = scene.browsers.list().remove(0).record;
+    scene.browsers.end(&followed.launch).unwrap();
+    assert!(!is_alive(&followed) && left(&scene.data()) == 0);
     let _ = Command::new("sh").args(["-c", &format!("kill -KILL -{}", record.pid)]).status();
 }
 

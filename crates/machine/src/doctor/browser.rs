@@ -143,7 +143,8 @@ pub fn paired(data: &Path) -> Finding {
         None => Finding::problem(
             check,
             format!("{} is damaged", path.display()),
-            format!("remove {}; browsers pair again by themselves", path.display()),
+            // Removing it would let browsers in again that were unpaired.
+            "tabwire pair, which sets it aside",
         ),
         Some(0) => Finding::warning(check, "no browser is paired yet", mend),
         Some(1) => Finding::ok(check, "one browser is paired"),

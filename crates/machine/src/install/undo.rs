@@ -14,8 +14,10 @@ use super::{
     native_host,
 };
 
-/// Files of ours in the data folder; whatever begins with `hub.` is ours too.
-const OURS: &[&str] = &["tokens", "pairing.json", "native-host", EXTENSION, "profiles"];
+/// Files of ours in the data folder; whatever begins with one of [`BEGINNINGS`] is ours too.
+const OURS: &[&str] = &["tokens", "pairing.json", "native-host", EXTENSION, "profiles", "browsers"];
+/// The hub's own files, and what lies beside the pairings: the lock, drafts, damaged ones.
+const BEGINNINGS: &[&str] = &["hub.", "pairing.json."];
 
 /// What is to go.
 #[derive(Debug, Clone, Default)]
@@ -147,8 +149,9 @@ pub(super) fn remove_data(data: &Path) -> io::Result<Option<String>> {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         // A data folder can be any folder that somebody has named, a home too.
-        let ours =
-            OURS.contains(&name.as_str()) || name.trim_start_matches('.').starts_with("hub.");
+        let bare = name.trim_start_matches('.');
+        let ours = OURS.contains(&name.as_str())
+            || BEGINNINGS.iter().any(|beginning| bare.starts_with(beginning));
         match (ours, entry.file_type()?.is_dir()) {
             (false, _) => left.push(name),
             (true, true) => fs::remove_dir_all(entry.path())?,

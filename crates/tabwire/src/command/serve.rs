@@ -147,6 +147,7 @@ async fn serve(
     // After the calls that they had to answer. The next hub has those of one that was taken over.
     if !taken_over {
         end_browsers(&launcher, patience, &mut ends).await;
+        launcher::forget_ended(&edge, &launcher).await;
     }
     stop.cancel();
     let _ = due.await;

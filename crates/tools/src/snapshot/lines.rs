@@ -31,6 +31,9 @@ const NAMED_BY_CONTENT: [&str; 22] = [
     "label",
 ];
 
+/// Levels that are shown by indentation: who sends a page also says how deep it is.
+const DEEPEST: u32 = 100;
+
 /// Returns the lines from a node on, each with its node's place.
 pub fn of(page: &Page, start: usize) -> impl Iterator<Item = (usize, String)> + '_ {
     let mut above: Vec<&Node> = Vec::new();
@@ -49,26 +52,33 @@ pub fn of(page: &Page, start: usize) -> impl Iterator<Item = (usize, String)> + 
 
 /// Writes one line.
 pub fn line(node: &Node) -> String {
-    let mut line = "  ".repeat(node.depth as usize);
+    let mut line = "  ".repeat(node.depth.min(DEEPEST) as usize);
     line.push_str("- ");
     if node.role == "text" {
         line.push_str("text: ");
         line.push_str(&one_line(&node.name));
         return line;
     }
-    line.push_str(&node.role);
+    line.push_str(&one_line(&node.role));
     if !node.name.is_empty() {
         line.push_str(&format!(" {:?}", one_line(&node.name)));
     }
     for flag in &node.flags {
-        line.push_str(&format!(" [{flag}]"));
+        line.push_str(&format!(" [{}]", one_line(flag)));
     }
     if let Some(reference) = node.reference() {
         line.push_str(&format!(" [ref={reference}]"));
     }
     if let Some(value) = &node.value {
         // Exact, a trailing space included, and on one line.
-        line.push_str(&format!(": {}", value.replace('\\', "\\\\").replace('\n', "\\n")));
+        line.push_str(": ");
+        value.chars().for_each(|letter| match letter {
+            '\\' => line.push_str("\\\\"),
+            _ if letter.is_control() || "\u{2028}\u{2029}".contains(letter) => {
+                line.extend(letter.escape_default());
+            }
+            _ => line.push(letter),
+        });
     }
     line
 }
@@ -91,6 +101,9 @@ fn is_repetition(node: &Node, above: &[&Node]) -> bool {
     text.is_empty() || above.iter().rev().take(4).find(says_it).is_some()
 }
 
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Makes a text one that neither ends its line nor speaks to a terminal.
+pub(super) fn one_line(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.retain(|letter| !letter.is_control());
+    line
 }

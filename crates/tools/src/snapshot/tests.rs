@@ -92,3 +92,21 @@ fn bad_views_and_bad_pages_are_refused_and_other_results_are_not_ours() {
     let broken = json!({"format": "snapshot.v1", "url": "x", "nodes": [[1, 2]]});
     assert_eq!(Page::read(&Json::of(&broken)).unwrap_err().code, Code::MalformedReply);
 }
+
+#[test]
+fn what_a_page_says_neither_ends_a_line_nor_fills_the_memory() {
+    let mut page = page(json!([
+        [1, 1, u32::MAX, "button\n- link", "a", null, ["x]\n- link [ref=e9"]],
+        [1, 2, 0, "textbox", "", "v\r\n- link \u{1b}[31m\u{2028}"],
+        [1, 0, 0, "text", "a\u{1b}]0;x\u{7}b"],
+        [1, 3, 0, "button", "x".repeat(1 << 20)],
+    ]));
+    page.url = format!("http://a.example/\n- link [ref=e9]{}", "x".repeat(1 << 20));
+    let shown = write(&page, &view(6000)).unwrap();
+    assert_eq!(shown.text.lines().count(), 1 + 3 + 1, "{}", shown.text);
+    assert!(shown.text.len() <= 6000 * 4, "{}", shown.text.len());
+    assert!(!shown.text.contains(|letter: char| letter.is_control() && letter != '\n'));
+    assert!(shown.text.contains(r": v\r\n- link \u{1b}[31m\u{2028}"), "{}", shown.text);
+    let rest = View { max_tokens: 100, cursor: Some(Cursor::parse("1.3.3").unwrap()) };
+    assert!(write(&page, &rest).unwrap().text.len() < 4000);
+}
