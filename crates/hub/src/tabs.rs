@@ -5,7 +5,10 @@
 //! tab for the lease has let go of it. The user takes a tab back and gives it again in the browser;
 //! what they took no client gets by itself.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
 
 use model::{ClientId, Code, Effect, Fault, TabId, record::HolderRecord};
 use tokio::time::Instant;
@@ -156,6 +159,16 @@ impl TabTable {
         self.held.insert(tab, Held { holder: Holder::User, used: Instant::now() });
     }
 
+    /// The user has these tabs for themselves and no others; returns whether that is news.
+    pub fn set_taken(&mut self, tabs: &BTreeSet<TabId>) -> bool {
+        let before = self.record();
+        self.held.retain(|tab, held| held.holder != Holder::User || tabs.contains(tab));
+        for tab in tabs {
+            self.take(*tab);
+        }
+        self.record() != before
+    }
+
     /// The tab is gone, or free for all again.
     pub fn forget(&mut self, tab: TabId) {
         self.held.remove(&tab);
@@ -296,6 +309,12 @@ mod tests {
         assert_eq!(table.client_left(&client("a")), []);
         table.forget(TAB);
         check(&mut table, "b", Effect::Act, Ok(Admission::Claimed));
+        // What the browser says of all of them at once counts.
+        table.take(TabId(8));
+        assert!(table.set_taken(&[TAB].into()));
+        check(&mut table, "b", Effect::Act, Err("the user took tab 7 back"));
+        assert_eq!(table.holder(TabId(8)), None);
+        assert!(!table.set_taken(&[TAB].into()), "nothing new");
     }
 
     #[tokio::test(start_paused = true)]

@@ -30,11 +30,11 @@ pub struct OwnLauncher {
 
 impl OwnLauncher {
     /// Adopts what a hub before this one has left, and cleans up. For the holder of the lock only.
-    pub async fn open(config: Config, data: &Path) -> Result<Arc<Self>, Failure> {
+    /// It may block: nobody is served yet, and a thread for it would cost memory ever after.
+    pub fn open(config: Config, data: &Path) -> Result<Arc<Self>, Failure> {
         let surroundings = surroundings(data)?;
         let data = surroundings.data.clone();
-        let open = move || Browsers::open(config, surroundings);
-        let browsers = tokio::task::spawn_blocking(open).await.map_err(Failure::failed)?;
+        let browsers = Browsers::open(config, surroundings);
         Ok(Arc::new(Self { browsers, pairings: Pairings::of(&data), data }))
     }
 

@@ -2,10 +2,10 @@
 //!
 //! Browsers of other projects keep their own order, or none; there every client may use every tab.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use model::{Change, ClientId, Code, Effect, Fault, Json, Level, TabId};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Caller, Core, Session};
 use crate::tabs::{Admission, Holder, SHOWS_OWNERS};
@@ -13,6 +13,7 @@ use crate::tabs::{Admission, Holder, SHOWS_OWNERS};
 /// Events of the browser about whose tab is whose.
 const TAKEN: &str = "tabTaken";
 const GIVEN: &str = "tabGiven";
+const ALL_TAKEN: &str = "tabsTaken";
 const STARTED: &str = "browserStarted";
 /// The event that tells the browser whose a tab is.
 const OWNER: &str = "tabOwner";
@@ -159,6 +160,14 @@ impl Core {
                     true => return false,
                     false => self.tabs.forget(tab),
                 }
+            }
+            Change::Event { name, data, .. } if name == ALL_TAKEN => {
+                let data = data.to_value().unwrap_or_default();
+                let told = data["tabIds"].as_array().into_iter().flatten();
+                let told: BTreeSet<_> = told.filter_map(Value::as_u64).map(TabId).collect();
+                let known = self.catalog.tabs().map(|tab| tab.id);
+                let taken = known.filter(|tab| told.contains(tab)).collect();
+                return self.tabs.set_taken(&taken);
             }
             _ => return false,
         }

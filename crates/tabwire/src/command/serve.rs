@@ -72,7 +72,7 @@ async fn serve(
     let listeners =
         edge::listener::bind(&settings.edge.bind, settings.edge.port).map_err(Failure::failed)?;
     let kept = Kept::open(&settings.own, lease.term())?;
-    let launcher = OwnLauncher::open(settings.launch.clone(), &settings.own.data).await?;
+    let launcher = OwnLauncher::open(settings.launch.clone(), &settings.own.data)?;
     let hub = Hub::open(settings.hub.clone(), kept.store(), VERSION).map_err(Failure::failed)?;
     let edge = Edge::new(hub.clone(), settings.edge.clone(), tokens, VERSION);
     // The only place that sets it.

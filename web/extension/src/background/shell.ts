@@ -83,7 +83,13 @@ export class Shell {
     // Tabs have other numbers in each life of the browser: whose they were is void.
     if (isNew) this.link.emit('browserStarted', {});
     await this.tabs.tellAll();
+    this.#tellTaken();
     this.#changed();
+  }
+
+  /** Tells all tabs that the user has taken: what was said of one may have been lost. */
+  #tellTaken(): void {
+    this.link.emit('tabsTaken', { tabIds: this.groups.taken });
   }
 
   /** Whether an address may be told to clients. */
@@ -118,7 +124,10 @@ export class Shell {
       name: () => sessionName(browser, this.#settings.label, nameByHost()),
       onCall: (call, context) => this.#call(call, context),
       onEvent: (event) => this.#hear(event),
-      onResync: () => this.tabs.resync(),
+      onResync: () => {
+        this.tabs.resync();
+        this.#tellTaken();
+      },
       changed: () => this.#changed(),
     });
   }

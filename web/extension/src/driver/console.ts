@@ -24,6 +24,8 @@ export interface LogEntry {
 }
 
 const KEPT = 500;
+/** Messages of a tab that are told as events; the rest is only kept. */
+const TOLD_PER_SECOND = 50;
 const LONGEST = 4_000;
 
 interface Log {
@@ -32,6 +34,9 @@ interface Log {
   clearedAt: number;
   /** Whether new messages are news for the hub, or told again. */
   isLive: boolean;
+  /** How many were told in which second. */
+  second: number;
+  told: number;
 }
 
 const logs = new Map<number, Log>();
@@ -79,11 +84,22 @@ function add(tabId: number, entry: LogEntry): void {
   if (!log.isLive && (entry.timestamp <= log.clearedAt || isKnown(log, entry))) return;
   log.entries.push(entry);
   log.entries.splice(0, log.entries.length - KEPT);
-  if (!log.isLive) return;
+  if (!log.isLive || !mayTell(log)) return;
   const { level, text, url, line } = entry;
   const where = { ...(url === undefined ? {} : { url }), ...(line === undefined ? {} : { line }) };
   const weight = level === 'error' || level === 'warning' ? level : 'info';
   emitEvent('console', { tabId, level, text, ...where }, weight);
+}
+
+/** A page that logs in a loop must not push everything else out of the hub's memory. */
+function mayTell(log: Log): boolean {
+  const second = Math.floor(Date.now() / 1000);
+  if (log.second !== second) {
+    log.second = second;
+    log.told = 0;
+  }
+  log.told++;
+  return log.told <= TOLD_PER_SECOND;
 }
 
 function isKnown({ entries }: Log, { timestamp, text }: LogEntry): boolean {
@@ -93,7 +109,7 @@ function isKnown({ entries }: Log, { timestamp, text }: LogEntry): boolean {
 function logOf(tabId: number): Log {
   const known = logs.get(tabId);
   if (known !== undefined) return known;
-  const log: Log = { entries: [], clearedAt: 0, isLive: false };
+  const log: Log = { entries: [], clearedAt: 0, isLive: false, second: 0, told: 0 };
   logs.set(tabId, log);
   return log;
 }
