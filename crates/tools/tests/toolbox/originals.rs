@@ -190,3 +190,17 @@ async fn an_apps_tool_with_such_a_name_has_its_session_in_front() {
     stage.call("viewer.browser_click", json!({"color": "x"})).await.unwrap();
     assert_eq!(app.calls(), 1);
 }
+
+#[test]
+fn every_command_of_the_extension_is_an_action_of_a_tool() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/extension/src/commands");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    let names = files.filter_map(|name| Some(name.to_str()?.strip_suffix(".ts")?.to_owned()));
+    let commands: Vec<_> = names.filter(|name| name != "index").collect();
+    assert!(commands.len() > 20, "{commands:?}");
+    let known = |command: &String| {
+        TOOLS.iter().flat_map(|tool| tool.actions).any(|action| action.command == command)
+    };
+    let unknown: Vec<_> = commands.iter().filter(|command| !known(command)).collect();
+    assert!(unknown.is_empty(), "no tool leads to {unknown:?}");
+}
