@@ -1,7 +1,8 @@
 //! What a line of a snapshot says, in the shape that models know:
 //! `- textbox "Email" [ref=e7]: a@b.c`.
 //!
-//! Text that only repeats what a name above it says is left out.
+//! Text that only repeats a name is left out: of what it is in, or of the field beside it that it
+//! labels.
 
 use super::{Node, Page};
 
@@ -31,6 +32,10 @@ const NAMED_BY_CONTENT: [&str; 22] = [
     "label",
 ];
 
+/// Roles that are named by a label beside them.
+const FIELDS: [&str; 8] =
+    ["checkbox", "combobox", "listbox", "radio", "searchbox", "slider", "spinbutton", "textbox"];
+
 /// Levels that are shown by indentation: who sends a page also says how deep it is.
 const DEEPEST: u32 = 100;
 
@@ -43,7 +48,9 @@ pub fn of(page: &Page, start: usize) -> impl Iterator<Item = (usize, String)> + 
     }
     page.nodes.iter().enumerate().skip(start).filter_map(move |(index, node)| {
         rise(&mut above, node);
-        let shown = !is_repetition(node, &above);
+        let beside = [index.checked_sub(1), index.checked_add(1)];
+        let beside = beside.map(|at| at.and_then(|at| page.nodes.get(at)));
+        let shown = !is_repetition(node, &above) && !is_label(node, beside);
         let line = shown.then(|| (index, line(node)));
         above.push(node);
         line
@@ -88,6 +95,16 @@ fn rise(above: &mut Vec<&Node>, node: &Node) {
     while above.last().is_some_and(|last| last.depth >= node.depth) {
         above.pop();
     }
+}
+
+/// Whether a text is only the label of the field before or after it, which has it as its name.
+fn is_label(node: &Node, beside: [Option<&Node>; 2]) -> bool {
+    let labels = |field: &Node| {
+        field.depth == node.depth
+            && FIELDS.contains(&field.role.as_str())
+            && one_line(&field.name) == one_line(&node.name)
+    };
+    node.role == "text" && beside.into_iter().flatten().any(labels)
 }
 
 fn is_repetition(node: &Node, above: &[&Node]) -> bool {

@@ -110,3 +110,22 @@ fn what_a_page_says_neither_ends_a_line_nor_fills_the_memory() {
     let rest = View { max_tokens: 100, cursor: Some(Cursor::parse("1.3.3").unwrap()) };
     assert!(write(&page, &rest).unwrap().text.len() < 4000);
 }
+
+#[test]
+fn the_label_of_a_field_beside_it_is_not_said_twice() {
+    let page = page(json!([
+        [1, 0, 0, "text", "Email"],
+        [1, 1, 0, "textbox", "Email", "a@b.c"],
+        [1, 2, 0, "checkbox", "News", null, ["checked"]],
+        [1, 0, 0, "text", " News "],
+        [1, 0, 0, "text", "Email"],
+        [1, 3, 0, "button", "Email"],
+    ]));
+    let shown = write(&page, &view(TOKENS)).unwrap();
+    let expected = "page \"A page\" http://a.example/\n\
+        - textbox \"Email\" [ref=e1]: a@b.c\n\
+        - checkbox \"News\" [checked] [ref=e2]\n\
+        - text: Email\n\
+        - button \"Email\" [ref=e3]";
+    assert_eq!(shown.text, expected);
+}

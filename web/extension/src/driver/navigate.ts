@@ -73,6 +73,8 @@ async function depart(
   { from, endsAt }: { from: string; endsAt: number },
 ): Promise<void> {
   const { promise: refused, reject } = deferred<never>();
+  // Rounded down, as the events' times may be.
+  const startedAt = Math.floor(Date.now()) - 1;
   const starting = journey.start();
   starting.then(
     (reason) => {
@@ -83,6 +85,7 @@ async function depart(
   // The page that is left is told as aborted if it was still loading.
   const hasFailed = () =>
     watch.failed !== undefined &&
+    watch.failed.at >= startedAt &&
     (watch.failed.url !== from || watch.failed.error !== 'net::ERR_ABORTED');
   const isDecided = () =>
     watch.committed !== undefined ||

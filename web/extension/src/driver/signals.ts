@@ -41,7 +41,8 @@ export type Signal =
     }
   | { readonly type: 'domReady' }
   | { readonly type: 'loaded' }
-  | { readonly type: 'failed'; readonly url: string; readonly error: string }
+  /** `at` is when, in milliseconds since 1970: the failure of an earlier load may be told late. */
+  | { readonly type: 'failed'; readonly url: string; readonly error: string; readonly at: number }
   | { readonly type: 'sameDocument'; readonly url: string }
   /** The top document's response has begun. */
   | { readonly type: 'response'; readonly status: number }
@@ -81,7 +82,7 @@ export class Watch {
   committed: { readonly url: string; readonly documentId: string } | undefined;
   domReady = false;
   loaded = false;
-  failed: { readonly url: string; readonly error: string } | undefined;
+  failed: { readonly url: string; readonly error: string; readonly at: number } | undefined;
   sameDocument = false;
   status: number | undefined;
   windowOpened = false;
@@ -260,8 +261,8 @@ function registerNavigation(): void {
   webNavigation.onCompleted.addListener(({ tabId, frameId }) => {
     if (frameId === 0) emitSignal(tabId, { type: 'loaded' });
   });
-  webNavigation.onErrorOccurred.addListener(({ tabId, frameId, url, error }) => {
-    if (frameId === 0) emitSignal(tabId, { type: 'failed', url, error });
+  webNavigation.onErrorOccurred.addListener(({ tabId, frameId, url, error, timeStamp }) => {
+    if (frameId === 0) emitSignal(tabId, { type: 'failed', url, error, at: timeStamp });
   });
   for (const event of [
     webNavigation.onHistoryStateUpdated,

@@ -114,7 +114,7 @@ test('a window that opens is waited for', async () => {
 test('a download that looks like a failed navigation is found', async () => {
   const { done, tell, watch } = start({ barriers: [() => never] });
   await tell(navigating);
-  await tell({ type: 'failed', url: '/f', error: 'net::ERR_ABORTED' });
+  await tell({ type: 'failed', url: '/f', error: 'net::ERR_ABORTED', at: Date.now() });
   await tell({ type: 'downloading' });
   await tell({ type: 'download', download: { id: 1, filename: 'f', url: '/f' } });
   assert.equal((await done).busy, false);
