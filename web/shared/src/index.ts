@@ -30,3 +30,4 @@ export type { StateHandler } from './state-feed';
 export function connect(options: ClientOptions): Client {
   return new Client(options);
 }
+export { fromBase64Url, toBase64Url } from './base64url';

@@ -6,7 +6,7 @@
  * of that only the lasting key is kept. The proofs are made in `@tabwire/shared`.
  */
 
-import { fromBase64Url, toBase64Url } from '../base64url';
+import { fromBase64Url, toBase64Url } from '@tabwire/shared';
 import { isPort, isRecord, isText } from '../check';
 import { Kept } from '../storage';
 

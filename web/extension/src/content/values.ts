@@ -84,11 +84,6 @@ function rangeValue(element: Element): string | null {
   return told === null ? null : cut(told, TEXT_LIMIT);
 }
 
-/** Returns the options that are chosen, by label. */
-export function selectedLabels(select: HTMLSelectElement): string[] {
-  return Array.from(select.selectedOptions, optionLabel);
-}
-
 /** Whether it takes no input: by itself, by its fieldset, or by what is around it. */
 export function isDisabled(element: Element): boolean {
   return matches(element, ':disabled') || closest(element, '[aria-disabled="true" i]') !== null;

@@ -85,7 +85,6 @@ export interface Aimed {
   /** Where changes are counted from now on. */
   readonly armed: Where;
   readonly element: ElementReport;
-  readonly found: Found<{ readonly element: Described }>;
 }
 
 /** Scrolls an element into view, starts counting changes, and returns a point that hits it. */
@@ -97,10 +96,10 @@ export async function aimAt(page: Page, target: Target, force: boolean): Promise
   }));
   const { x, y } = found.value;
   const element = reportElement(found, found.value.element);
-  if (found.frameId === 0) return { point: { x, y }, armed: found.where, element, found };
+  if (found.frameId === 0) return { point: { x, y }, armed: found.where, element };
   const { offset, steps } = await placeFrame(page, found.documentId, { x, y });
   if (!force) await checkUncovered(page, steps, { x, y }, element);
-  return { point: { x: x + offset.x, y: y + offset.y }, armed: EVERYWHERE, element, found };
+  return { point: { x: x + offset.x, y: y + offset.y }, armed: EVERYWHERE, element };
 }
 
 /** An element is hit only if nothing lies over the frames around it, either. */

@@ -26,6 +26,8 @@ export async function setFilePaths(
     arm: 'after',
   }));
   const objectId = await findMarked(page, session, found.value.selector);
+  // The page can see the mark: it stays no longer than needed.
+  await page.call({ where: found.where, method: 'unmark', args: [] });
   if (objectId === undefined) throw outOfReach();
   if (files.length > 1 && !(await takesSeveral(session, objectId))) throw oneOnly();
   const missing = await page.guard(firstUnreadable(session, objectId, files), 10_000);

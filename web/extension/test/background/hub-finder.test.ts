@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toBase64Url } from '@tabwire/shared';
 import { type Candidate, HubFinder, NothingFound } from '../../src/background/hub-finder';
 import type { HostAnswer } from '../../src/background/native-host';
 import { readAnswer } from '../../src/background/native-host';
 import type { KeptKey } from '../../src/background/pairing';
-import { toBase64Url } from '../../src/base64url';
 
 const key = (fill: number) => new Uint8Array(32).fill(fill);
 const ABSENT: HostAnswer = { type: 'absent', message: 'not found' };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { toBase64Url } from '@tabwire/shared';
 import {
   codeKey,
   forgetKey,
@@ -9,7 +10,6 @@ import {
   readKey,
   saveKey,
 } from '../../src/background/pairing';
-import { toBase64Url } from '../../src/base64url';
 import { FakeChrome } from '../support/fake-chrome';
 
 const CODE = '7K3M9QXT2B4DHW5N';

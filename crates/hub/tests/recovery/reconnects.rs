@@ -1,37 +1,15 @@
 //! Calls of a browser that loses its connection and comes back: the same one, or another life of it.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
 use std::{sync::Arc, time::Duration};
 
-use hub::{Attachment, Batch, CallRequest, Caller, Hub, Introduction, Outgoing};
+use hub::{Batch, CallRequest, Caller, Hub, Outgoing};
 use model::{
-    CallId, ClientId, Code, Effect, Epoch, ExecutorStatus, FromBrowser, Habits, Hello, InstanceId,
-    Json, Kind, TabId, Target, ToBrowser, Work,
+    CallId, ClientId, Code, Effect, Epoch, ExecutorStatus, FromBrowser, Json, TabId, Target,
+    ToBrowser, Work,
 };
 use store::MemoryStore;
 
-fn hello(epoch: &Epoch) -> Hello {
-    Hello {
-        instance: InstanceId::parse("peer").unwrap(),
-        kind: Kind::App,
-        name: None,
-        version: None,
-        capabilities: vec!["results".to_owned()],
-        epoch: Some(epoch.clone()),
-        position: None,
-        resume_token: None,
-        tabs: Vec::new(),
-        habits: Habits::default(),
-    }
-}
-
-async fn attach(hub: &Hub, epoch: &Epoch) -> (Attachment, Outgoing) {
-    let (outbox, outgoing) = hub.outbox();
-    let introduction =
-        Introduction { hello: hello(epoch), dialect: "native", origin: None, unproven: false };
-    (hub.attach(introduction, outbox).await.unwrap(), outgoing)
-}
+use crate::scene::attach;
 
 fn request() -> CallRequest {
     CallRequest {

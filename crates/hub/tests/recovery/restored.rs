@@ -1,35 +1,13 @@
 //! Sessions that a restart brought back.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
 use std::{sync::Arc, time::Duration};
 
-use hub::{Attachment, Hub, Introduction, Outgoing};
-use model::{Epoch, Habits, Hello, InstanceId, Kind};
+use hub::Hub;
+use model::Epoch;
 use store::{MemoryStore, Store};
 use tokio_util::sync::CancellationToken;
 
-fn hello(epoch: &Epoch) -> Hello {
-    Hello {
-        instance: InstanceId::parse("peer").unwrap(),
-        kind: Kind::App,
-        name: None,
-        version: None,
-        capabilities: vec!["results".to_owned()],
-        epoch: Some(epoch.clone()),
-        position: None,
-        resume_token: None,
-        tabs: Vec::new(),
-        habits: Habits::default(),
-    }
-}
-
-async fn attach(hub: &Hub, epoch: &Epoch) -> (Attachment, Outgoing) {
-    let (outbox, outgoing) = hub.outbox();
-    let introduction =
-        Introduction { hello: hello(epoch), dialect: "native", origin: None, unproven: false };
-    (hub.attach(introduction, outbox).await.unwrap(), outgoing)
-}
+use crate::scene::attach;
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_was_brought_back_is_forgotten_too() {

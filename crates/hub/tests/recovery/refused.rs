@@ -1,45 +1,17 @@
 //! A store that takes no more: what it refuses is not acked and comes again.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
+use std::{sync::Arc, time::Duration};
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
-
-use hub::{Attachment, Batch, Hub, Introduction, Outgoing};
+use hub::{Batch, Hub, Outgoing};
 use model::{
-    Change, Epoch, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level, NumberedChange,
-    Position, ReplayPage, Sequence, ToBrowser,
+    Change, Epoch, FromBrowser, Json, Level, NumberedChange, Position, ReplayPage, Sequence,
+    ToBrowser,
 };
 use serde_json::json;
 use store::{EmbeddedStore, Options};
 use tokio_util::sync::CancellationToken;
 
-fn hello(epoch: &Epoch) -> Hello {
-    Hello {
-        instance: InstanceId::parse("peer").unwrap(),
-        kind: Kind::App,
-        name: None,
-        version: None,
-        capabilities: vec!["results".to_owned()],
-        epoch: Some(epoch.clone()),
-        position: None,
-        resume_token: None,
-        tabs: Vec::new(),
-        habits: Habits::default(),
-    }
-}
-
-async fn attach(hub: &Hub, epoch: &Epoch) -> (Attachment, Outgoing) {
-    let (outbox, outgoing) = hub.outbox();
-    let introduction =
-        Introduction { hello: hello(epoch), dialect: "native", origin: None, unproven: false };
-    (hub.attach(introduction, outbox).await.unwrap(), outgoing)
-}
-
-fn scratch() -> PathBuf {
-    let path = std::env::temp_dir().join(format!("tabwire-{}", model::id::random_text(12)));
-    std::fs::create_dir(&path).unwrap();
-    path.join("store.db")
-}
+use crate::scene::{attach, scratch};
 
 fn numbered(sequence: u64, bytes: usize) -> NumberedChange {
     let data = Json::of(&json!("x".repeat(bytes)));

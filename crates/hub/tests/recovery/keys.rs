@@ -1,8 +1,6 @@
 //! Calls with a key, and a store that does not take what they leave.
 
-#![allow(clippy::unwrap_used, reason = "a test")]
-
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use hub::{
     Hub,
@@ -11,11 +9,7 @@ use hub::{
 use model::Code;
 use store::{EmbeddedStore, Options};
 
-fn scratch() -> PathBuf {
-    let path = std::env::temp_dir().join(format!("tabwire-{}", model::id::random_text(12)));
-    std::fs::create_dir(&path).unwrap();
-    path.join("store.db")
-}
+use crate::scene::scratch;
 
 #[tokio::test]
 async fn an_answer_that_cannot_be_kept_is_still_told() {
