@@ -9,7 +9,7 @@ use std::{
     io::Write,
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown, fchown},
     path::{Path, PathBuf},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use crate::{discovery::iso_time, folder::own_user};
@@ -147,13 +147,26 @@ impl FileChange {
     }
 
     fn keep(&self, text: &str) -> io::Result<PathBuf> {
-        // 2026-11-15T23:00:02.123Z without what file names do not like.
-        let time = iso_time(SystemTime::now()).replace(['-', ':'], "");
+        let mut time = SystemTime::now();
+        loop {
+            let path = self.backup_of(time);
+            match self.fill(&path, text) {
+                Ok(()) => return Ok(path),
+                // Changed twice in a millisecond: the next one keeps the order.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    time += Duration::from_millis(1);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// 2026-11-15T23:00:02.123Z without what file names do not like.
+    fn backup_of(&self, time: SystemTime) -> PathBuf {
+        let time = iso_time(time).replace(['-', ':', '.'], "");
         let mut name = self.path.clone().into_os_string();
-        name.push(format!("{BACKUP}{}", time.replace('.', "")));
-        let path = PathBuf::from(name);
-        self.fill(&path, text)?;
-        Ok(path)
+        name.push(format!("{BACKUP}{time}"));
+        PathBuf::from(name)
     }
 
     /// Makes a new file with the mode and the owner of the one whose place it takes.
@@ -211,6 +224,19 @@ mod tests {
 
     fn mode(path: &Path) -> u32 {
         fs::metadata(path).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn changes_in_the_same_millisecond_keep_a_backup_each() {
+        let place = Place::private();
+        let path = place.path().join("c.json");
+        fs::write(&path, "0").unwrap();
+        for round in 0..50 {
+            let (before, after) = (round.to_string(), (round + 1).to_string());
+            change(&path, Some(&before), Some(&after)).apply().unwrap();
+        }
+        let kept = backups(&path);
+        assert_eq!((kept.len(), kept[0].as_str()), (50, "49"), "the newest is first");
     }
 
     #[test]
