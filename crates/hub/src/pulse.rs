@@ -1,4 +1,5 @@
-//! Whether the hub has just slept: stopped by a signal, or with the whole machine.
+//! Whether the hub has just slept, stopped by a signal. A machine that sleeps is not noticed where its
+//! clock stands still meanwhile, as it does on Linux.
 //!
 //! What was asked of it meanwhile may long have been given up by whoever asked, and word of that
 //! is right behind. A call that begins in such a moment waits until that word can have been read.

@@ -166,7 +166,7 @@ async fn end_browsers(launcher: &OwnLauncher, patience: Duration, ends: &mut End
 
 /// Becomes the hub of a data folder. A hub in the background that is not the first ends quietly.
 fn take_lease(data: &Path, background: bool) -> Result<Lease, Failure> {
-    // The store's own term is passed here once it has one.
+    // The store counts terms of its own and fences by those; the two are not compared.
     Lease::take(data, 0).map_err(|error| match error {
         LeaseError::Taken(_) if background => Failure::lost(),
         error => Failure::failed(error),

@@ -71,7 +71,7 @@ export async function callContent<M extends Method>(
   return raceWithTab(tabId, limits, call.where, late, work);
 }
 
-/** Runs a function of ours in the top frame's isolated world. */
+/** Runs a function of ours in the isolated world of the given frames. */
 export async function runFunction<A extends unknown[], R>(
   tabId: number,
   limits: Limits,
