@@ -88,7 +88,21 @@ pub async fn live(
     let mut frozen = false;
     loop {
         // Cancel-safe: messages are taken whole, and an order stays in its queue until then.
+        // Orders come first: a client that is told to stand still must not answer once more.
         tokio::select! {
+            biased;
+            order = orders.recv() => match order {
+                None | Some(Order::Leave) => return End::Left,
+                Some(Order::Close) => {
+                    socket.close().await;
+                    return End::Left;
+                }
+                Some(Order::Freeze) => frozen = true,
+                Some(Order::Thaw) => frozen = false,
+                Some(order) => if let Some(end) = obey(&mut socket, order).await {
+                    return end;
+                },
+            },
             incoming = socket.next(), if !frozen => match incoming {
                 Incoming::Message(message) => {
                     heard.keep(&message);
@@ -109,18 +123,6 @@ pub async fn live(
                     return End::Closed(code, reason);
                 }
                 Incoming::Lost(reason) => return End::Lost(reason),
-            },
-            order = orders.recv() => match order {
-                None | Some(Order::Leave) => return End::Left,
-                Some(Order::Close) => {
-                    socket.close().await;
-                    return End::Left;
-                }
-                Some(Order::Freeze) => frozen = true,
-                Some(Order::Thaw) => frozen = false,
-                Some(order) => if let Some(end) = obey(&mut socket, order).await {
-                    return end;
-                },
             },
         }
     }
