@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     arguments::nearest,
     definition::{Annotations, CoreTool, Definition},
-    originals,
+    originals, schema,
 };
 
 /// What every one of these tools takes, whatever the action.
@@ -33,6 +33,8 @@ pub struct Action {
     pub only: &'static [(&'static str, &'static str)],
     /// Whether it happens in a tab.
     pub tab: TabUse,
+    /// Whether it is accepted without being listed.
+    pub is_unlisted: bool,
     /// Whether a session that has no such command can do it in another way.
     pub otherwise: Option<fn(&Session) -> bool>,
 }
@@ -56,7 +58,17 @@ pub const fn read(
     takes: &'static str,
 ) -> Action {
     let (effect, tab) = (Effect::Read, TabUse::Usual);
-    Action { name, command, effect, needs, takes, only: &[], tab, otherwise: None }
+    Action {
+        name,
+        command,
+        effect,
+        needs,
+        takes,
+        only: &[],
+        tab,
+        is_unlisted: false,
+        otherwise: None,
+    }
 }
 
 /// A row that changes something.
@@ -88,6 +100,11 @@ impl Action {
     /// Says what it has to do with a tab.
     pub const fn tab(self, tab: TabUse) -> Self {
         Self { tab, ..self }
+    }
+
+    /// Accepts it without listing it.
+    pub const fn unlisted(self) -> Self {
+        Self { is_unlisted: true, ..self }
     }
 
     /// Names the sessions that can do it without the command.
@@ -215,29 +232,44 @@ fn usual(tool: &CoreTool) -> Option<&'static Action> {
 
 /// Makes what a client reads about such a tool: its own arguments, and what all of them take.
 ///
-/// Every client pays for each byte on each step. So `timeoutMs`, which all of them take, is listed
-/// only where waiting is the point, and what an action needs is left to [`check`].
+/// `properties` are listed, `more` are only accepted; what an action needs is left to [`check`].
+/// `session` and `tab` are described once, by browser_instance and browser_tab.
 pub(crate) fn define(
     tool: &CoreTool,
-    title: &str,
     description: &str,
-    properties: Value,
+    mut properties: Value,
+    more: Value,
 ) -> Definition {
+    if let (Some(listed), Value::Object(more)) =
+        (properties.as_object_mut(), schema::unlisted(more))
+    {
+        listed.extend(more);
+    }
     let mut schema = json!({
         "type": "object",
         "properties": properties,
         "additionalProperties": false,
     });
-    schema["properties"]["session"] = json!({"type": "string"});
-    schema["properties"]["tab"] = json!({"type": "integer"});
-    let names: Vec<_> = tool.actions.iter().map(|action| action.name).collect();
-    if names != [""] {
-        schema["properties"]["action"] = json!({ "enum": names });
+    let mut add = |name: &str, property: Value| {
+        if schema["properties"].get(name).is_none() {
+            schema["properties"][name] = property;
+        }
+    };
+    add("session", json!({"type": "string"}));
+    add("tab", json!({"type": "integer"}));
+    add("timeoutMs", json!({"type": "integer", "description": "at most", "unlisted": true}));
+    let (listed, also): (Vec<_>, Vec<_>) =
+        tool.actions.iter().partition(|action| !action.is_unlisted);
+    let names =
+        |actions: Vec<&Action>| actions.iter().map(|action| action.name).collect::<Vec<_>>();
+    let names = (names(listed), names(also));
+    if names.0 != [""] {
+        schema["properties"]["action"] = json!({"enum": names.0, "also": names.1});
     }
     let read_only = tool.actions.iter().all(|action| action.effect == Effect::Read);
     Definition {
         name: tool.name.to_owned(),
-        title: title.to_owned(),
+        title: String::new(),
         description: description.to_owned(),
         input_schema: schema,
         output_schema: None,
@@ -248,10 +280,4 @@ pub(crate) fn define(
             open_world: true,
         },
     }
-}
-
-/// Adds to a schema what is accepted and not listed.
-pub(crate) fn with_unlisted(mut schema: Value) -> Value {
-    schema["properties"]["timeoutMs"] = json!({"type": "integer"});
-    schema
 }

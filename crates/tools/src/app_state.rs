@@ -28,16 +28,18 @@ struct Args {
 fn define() -> Definition {
     Definition {
         name: TOOL.name.to_owned(),
-        title: "App state".to_owned(),
+        title: String::new(),
         description: "State of a connected app, from a cache that the app keeps fresh.".to_owned(),
         input_schema: json!({
             "type": "object",
             "properties": {
-                "session": {"type": "string"},
+                "session": {"type": "string", "description": "the app"},
                 "path": {"type": "string", "description": "JSON pointer"},
-                "maxAgeMs": {"type": "integer", "minimum": 0, "description": "ask the app if older"},
-                "forceRefresh": {"type": "boolean"},
-                "timeoutMs": {"type": "integer", "minimum": 1},
+                "maxAgeMs": {"type": "integer", "minimum": 0, "description": "ask it if older"},
+                "forceRefresh": {"type": "boolean", "description": "ask it"},
+                "timeoutMs": {
+                    "type": "integer", "minimum": 1, "description": "for asking", "unlisted": true,
+                },
             },
             "additionalProperties": false,
         }),

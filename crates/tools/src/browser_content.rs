@@ -18,42 +18,50 @@ const ACTIONS: &[Action] = &[
         "screenshot",
         "browser_screenshot",
         "",
-        "format quality fullPage selector ref maxWidth maxBytes",
+        "format quality fullPage selector ref maxWidth maxBytes labels onlyIfChanged",
     )
     .only(&[("format", "png jpeg webp")]),
-    read("pdf", "browser_pdf", "", "landscape printBackground scale"),
-    read("get", "browser_get_content", "", "selector format maxLength")
+    read("pdf", "browser_pdf", "", "landscape printBackground scale paperWidth paperHeight"),
+    read("get", "browser_get_content", "", "selector ref format maxLength cursor")
         .only(&[("format", "text html markdown semantic ascii skeleton")]),
     read("query", "browser_query_selector", "selector|text", "all"),
-    read("attribute", "browser_get_attribute", "selector attribute", ""),
+    read("attribute", "browser_get_attribute", "selector|ref attribute", ""),
     read("viewport_dom", "browser_get_viewport_dom", "", "maxElements includeHidden"),
 ];
 
 fn define() -> Definition {
-    let description = "Reads a page, or the element at `selector`.";
-    let formats =
-        ["png", "jpeg", "webp", "text", "html", "markdown", "semantic", "ascii", "skeleton"];
     action::define(
         &TOOL,
-        "Page content",
-        description,
+        "Reads a page, or the element at `ref` or `selector`. get: its content. query: elements \
+            that fit.",
         json!({
-            "selector": {"type": "string"},
-            "ref": {"type": "string"},
-            "text": {"type": "string"},
-            "format": {"enum": formats},
-            "quality": {"type": "integer"},
-            "fullPage": {"type": "boolean"},
-            "maxWidth": {"type": "integer"},
-            "maxBytes": {"type": "integer"},
-            "landscape": {"type": "boolean"},
-            "printBackground": {"type": "boolean"},
-            "scale": {"type": "number"},
-            "maxLength": {"type": "integer"},
-            "all": {"type": "boolean"},
-            "attribute": {"type": "string"},
-            "maxElements": {"type": "integer"},
-            "includeHidden": {"type": "boolean"},
+            "ref": {"type": "string", "description": "from browser_snapshot"},
+            "selector": {"type": "string", "description": "CSS"},
+            "format": {
+                "enum": ["png", "jpeg", "webp", "text", "html", "markdown"],
+                "also": ["semantic", "ascii", "skeleton"],
+                "description": "of picture or content",
+            },
+            "fullPage": {"type": "boolean", "description": "all of it"},
+            "labels": {"type": "boolean", "description": "refs in the picture"},
+            "onlyIfChanged": {"type": "string", "description": "picture's version"},
+            "text": {"type": "string", "description": "query: in it"},
+            "attribute": {"type": "string", "description": "its name"},
+            "cursor": {"type": "string", "description": "get: next part"},
+        }),
+        json!({
+            "all": {"type": "boolean", "description": "query: false gives the first only"},
+            "includeHidden": {"type": "boolean", "description": "viewport_dom: hidden ones too"},
+            "landscape": {"type": "boolean", "description": "pdf: wide pages"},
+            "maxElements": {"type": "integer", "description": "viewport_dom: at most, 500 if not given"},
+            "maxBytes": {"type": "integer", "description": "screenshot: 500000 if not given"},
+            "maxLength": {"type": "integer", "description": "get: characters of one answer"},
+            "maxWidth": {"type": "integer", "description": "screenshot: pixels, 1280 if not given"},
+            "paperHeight": {"type": "number", "description": "pdf: inches"},
+            "paperWidth": {"type": "number", "description": "pdf: inches"},
+            "printBackground": {"type": "boolean", "description": "pdf: with backgrounds"},
+            "quality": {"type": "integer", "description": "screenshot: 1 to 100, for jpeg and webp"},
+            "scale": {"type": "number", "description": "pdf: 0.1 to 2"},
         }),
     )
 }

@@ -28,6 +28,7 @@ const ACTIONS: &[Action] = &[
     // An open dialog holds up its tab, so its answer must pass by what waits there.
     add("dialog", "browser_handle_dialog", "dialogAction", "promptText"),
     read("console", CONSOLE, "", "level clear").or_if(tells_console),
+    read("errors", "browser_get_errors", "", ""),
     read("performance", "browser_get_performance_metrics", "", ""),
     act("trace_start", "browser_start_tracing", "", "categories"),
     act("trace_stop", "browser_stop_tracing", "", ""),
@@ -36,14 +37,22 @@ const ACTIONS: &[Action] = &[
 fn define() -> Definition {
     action::define(
         &TOOL,
-        "Debug",
-        "Dialogs, console, timings, traces.",
+        "errors: what went wrong, in short. performance: timings.",
         json!({
-            "dialogAction": {"enum": ["accept", "dismiss"]},
-            "promptText": {"type": "string"},
-            "level": {"enum": ["log", "info", "warning", "error", "all"]},
-            "clear": {"type": "boolean"},
-            "categories": {"type": "array", "items": {"type": "string"}},
+            "dialogAction": {"enum": ["accept", "dismiss"], "description": "of the open dialog"},
+            "promptText": {"type": "string", "description": "answer to a prompt"},
+            "level": {
+                "enum": ["log", "info", "warning", "error", "all"],
+                "description": "console",
+            },
+        }),
+        json!({
+            "clear": {"type": "boolean", "description": "console: forgets what it has told"},
+            "categories": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "trace_start: Chrome's names of what to trace",
+            },
         }),
     )
 }

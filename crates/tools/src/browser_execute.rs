@@ -23,12 +23,13 @@ const ACTIONS: &[Action] = &[act("", "browser_evaluate", "expression", "awaitPro
 fn define() -> Definition {
     action::define(
         &TOOL,
-        "Run JavaScript",
-        "Runs JavaScript in a page.",
+        "Runs JavaScript in a page; returns its value.",
         json!({
-            "expression": {"type": "string"},
-            "awaitPromise": {"type": "boolean"},
-            "timeoutMs": {"type": "integer"},
+            "expression": {"type": "string", "description": "may await"},
+            "timeoutMs": {"type": "integer", "description": "at most"},
+        }),
+        json!({
+            "awaitPromise": {"type": "boolean", "description": "false does not wait for a promise"},
         }),
     )
 }

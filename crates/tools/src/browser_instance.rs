@@ -44,21 +44,20 @@ fn define() -> Definition {
     let families: Vec<_> = Family::ALL.iter().map(|family| family.as_str()).collect();
     Definition {
         name: TOOL.name.to_owned(),
-        title: "Browsers and apps".to_owned(),
-        description: "Lists connected browsers and apps with the names that `session` takes. new: \
-            starts a browser, with a throw-away or a kept `profile`. close: ends a started one, by \
-            `session` or `name`."
+        title: String::new(),
+        description: "Connected browsers and apps: the names that `session` takes everywhere, \
+            needed where several fit. new: starts a browser. close: ends one that was started."
             .to_owned(),
         input_schema: json!({
             "type": "object",
             "properties": {
                 "action": {"enum": ["list", "new", "close", "profiles"]},
-                "headless": {"type": "boolean"},
-                "profile": {"type": "string"},
-                "name": {"type": "string"},
-                "browser": {"enum": families},
-                "url": {"type": "string"},
-                "session": {"type": "string"},
+                "headless": {"type": "boolean", "description": "no window"},
+                "profile": {"type": "string", "description": "to keep; else thrown away"},
+                "name": {"type": "string", "description": "of the new one", "unlisted": true},
+                "browser": {"enum": families, "description": "new: which", "unlisted": true},
+                "url": {"type": "string", "description": "to open"},
+                "session": {"type": "string", "description": "to close"},
             },
             "additionalProperties": false,
         }),

@@ -1,10 +1,13 @@
-//! Tool `browser_interact`: what a person does in a page with mouse and keys.
+//! Tool `browser_interact`: what a person does with mouse and keyboard.
+//!
+//! Listed are few arguments; those of the commands are accepted too, and made of the listed ones.
 
-use serde_json::{Value, json};
+use model::Fault;
+use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, act},
+    action::{self, Action, act, invalid},
     commands::Order,
     definition::{Client, CoreTool, Definition, Work},
 };
@@ -13,7 +16,7 @@ use crate::{
 pub const TOOL: CoreTool = CoreTool {
     name: "browser_interact",
     define,
-    aliases: &[("delay", "delayMs"), ("pressEnter", "submit")],
+    aliases: &[("delay", "delayMs")],
     actions: ACTIONS,
     run,
 };
@@ -23,65 +26,218 @@ const ACTIONS: &[Action] = &[
         "click",
         "browser_mouse_click",
         "selector|ref|text|x+y",
-        "button clickCount ctrl alt shift meta force",
+        "button clickCount modifiers ctrl alt shift meta force",
     )
     .only(&[("button", "left middle right")]),
     act("move", "browser_mouse_move", "selector|ref|x+y", ""),
     act("hover", "browser_hover", "selector|ref", ""),
     act("type", "browser_type", "text", "selector ref delayMs submit clear"),
-    act("press", "browser_keyboard_press", "key", "ctrl alt shift meta"),
+    act("press", "browser_keyboard_press", "key", "modifiers ctrl alt shift meta"),
     act("scroll", "browser_mouse_scroll", "", "deltaX deltaY selector ref direction")
         .only(&[("direction", "up down left right")]),
-    act("select", "browser_select", "selector|ref value|label|index|values", ""),
+    act("select", "browser_select", "selector|ref values|value|label|index", ""),
     act("check", "browser_check", "selector|ref", "checked"),
-    act("drag", "browser_drag", "selector|ref|x+y toSelector|toRef|toX+toY", ""),
+    act("drag", "browser_drag", "selector|ref|x+y to|toSelector|toRef|toX+toY", ""),
     act("submit", "browser_submit", "", "selector ref"),
     act("upload", "browser_upload_file", "selector|ref files", ""),
+    act("fill", "browser_fill_form", "fields", "submit"),
+];
+
+/// Keys that can be held, and the arguments that say so.
+const HELD: &[(&str, &str)] = &[
+    ("control", "ctrl"),
+    ("ctrl", "ctrl"),
+    ("alt", "alt"),
+    ("shift", "shift"),
+    ("meta", "meta"),
+    ("command", "meta"),
 ];
 
 fn define() -> Definition {
-    let description = "Acts on the element at `ref` (from browser_snapshot) or `selector` (click: \
-        also `text` or x, y). type: replaces what is there (`clear`: false adds). check: \
-        `checked`: false unchecks. scroll: by delta or direction. drag: to toRef, toSelector or \
-        toX, toY. Returns when the page is quiet, and says what changed.";
+    let text = |about: &str| json!({"type": "string", "description": about});
+    let texts =
+        |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
+    let number = |about: &str| json!({"type": "number", "description": about});
+    let flag = |about: &str| json!({"type": "boolean", "description": about});
     action::define(
         &TOOL,
-        "Interact",
-        description,
+        "Acts on the element at `ref` or `selector`. Returns when the page is quiet, and says \
+            what changed.",
         json!({
-            "selector": {"type": "string"},
-            "ref": {"type": "string"},
-            "text": {"type": "string"},
-            "x": {"type": "number"},
-            "y": {"type": "number"},
-            "button": {"type": "string"},
-            "clickCount": {"type": "integer"},
-            "delayMs": {"type": "integer"},
-            "submit": {"type": "boolean"},
-            "clear": {"type": "boolean"},
-            "force": {"type": "boolean"},
-            "toSelector": {"type": "string"},
-            "toRef": {"type": "string"},
-            "toX": {"type": "number"},
-            "toY": {"type": "number"},
-            "key": {"type": "string"},
-            "ctrl": {"type": "boolean"},
-            "alt": {"type": "boolean"},
-            "shift": {"type": "boolean"},
-            "meta": {"type": "boolean"},
-            "deltaX": {"type": "number"},
-            "deltaY": {"type": "number"},
-            "direction": {"type": "string"},
-            "value": {"type": "string"},
-            "label": {"type": "string"},
-            "index": {"type": "integer"},
-            "values": {"type": "array", "items": {"type": "string"}},
-            "checked": {"type": "boolean"},
-            "files": {"type": "array", "items": {"type": "string"}},
+            "ref": text("from browser_snapshot"),
+            "selector": text("CSS"),
+            "x": number("px in view"),
+            "y": number("px"),
+            "text": text("to type, or on what to click"),
+            "button": {"enum": ["left", "middle", "right"], "description": "click"},
+            "clickCount": {"type": "integer", "description": "2: double"},
+            "modifiers": text("held: Control+Shift"),
+            "clear": flag("type: false adds"),
+            "submit": flag("type, fill: then Enter"),
+            "key": text("press: Control+A"),
+            "direction": {"enum": ["up", "down", "left", "right"], "description": "scroll"},
+            "values": texts("select: values or labels"),
+            "checked": flag("check: false unchecks"),
+            "to": text("drag: ref, selector or x,y"),
+            "files": texts("upload: paths"),
+            "fields": {
+                "type": "array",
+                "items": {"type": "object", "properties": {
+                    "field": {"type": "string"},
+                    "value": {"type": "string"},
+                }},
+                "description": "fill: ref, selector or label, and value",
+            },
+        }),
+        json!({
+            "force": flag("click: even what is covered or disabled"),
+            "delayMs": {"type": "integer", "description": "type: between keys"},
+            "ctrl": flag("held"),
+            "alt": flag("held"),
+            "shift": flag("held"),
+            "meta": flag("held"),
+            "deltaX": number("scroll: px to the right"),
+            "deltaY": number("scroll: px down"),
+            "value": text("select: by value"),
+            "label": text("select: by label"),
+            "index": {"type": "integer", "description": "select: by place, from 0"},
+            "toRef": text("drag: to this element"),
+            "toSelector": text("drag: to this element"),
+            "toX": number("drag: px in view"),
+            "toY": number("drag: px in view"),
         }),
     )
 }
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
-    Box::pin(async move { Order::read(toolbox, client, &TOOL, args)?.run().await })
+    Box::pin(async move {
+        let mut order = Order::read(toolbox, client, &TOOL, args)?;
+        hold_keys(&mut order.args)?;
+        aim(&mut order.args)?;
+        name_fields(&mut order.args)?;
+        order.run().await
+    })
+}
+
+/// `Control+Shift` becomes the arguments that say which keys are held.
+fn hold_keys(args: &mut Map<String, Value>) -> Result<(), Fault> {
+    let Some(Value::String(keys)) = args.remove("modifiers") else { return Ok(()) };
+    for key in keys.split('+').map(str::trim) {
+        let known = HELD.iter().find(|(name, _)| name.eq_ignore_ascii_case(key));
+        let (_, argument) = known.ok_or_else(|| {
+            invalid(format!(
+                "`modifiers` are Control, Alt, Shift and Meta, joined by +; {key:?} is none"
+            ))
+        })?;
+        args.insert((*argument).to_owned(), json!(true));
+    }
+    Ok(())
+}
+
+/// Where something is dragged to: a reference, a place or a selector.
+fn aim(args: &mut Map<String, Value>) -> Result<(), Fault> {
+    let Some(Value::String(to)) = args.remove("to") else { return Ok(()) };
+    let to = to.trim();
+    if to.is_empty() {
+        return Err(invalid("`to` is a ref, a selector or a place such as 120,300".to_owned()));
+    }
+    let place = to
+        .split_once(',')
+        .and_then(|(x, y)| Some((x.trim().parse::<f64>().ok()?, y.trim().parse::<f64>().ok()?)));
+    match place {
+        Some((x, y)) => {
+            args.insert("toX".to_owned(), json!(x));
+            args.insert("toY".to_owned(), json!(y));
+        }
+        None if is_reference(to) => drop(args.insert("toRef".to_owned(), json!(to))),
+        None => drop(args.insert("toSelector".to_owned(), json!(to))),
+    }
+    Ok(())
+}
+
+/// Each field as the command takes it: `ref`, `selector` or `label`, with `value`.
+fn name_fields(args: &mut Map<String, Value>) -> Result<(), Fault> {
+    let Some(fields) = args.get_mut("fields").and_then(Value::as_array_mut) else { return Ok(()) };
+    for (place, field) in fields.iter_mut().enumerate() {
+        let Some(field) = field.as_object_mut() else { continue };
+        let Some(Value::String(name)) = field.remove("field") else { continue };
+        let kind = match name.trim() {
+            "" => return Err(invalid(format!("`fields.{place}.field` is empty"))),
+            name if is_reference(name) => "ref",
+            name if looks_like_css(name) => "selector",
+            _ => "label",
+        };
+        field.insert(kind.to_owned(), json!(name.trim()));
+    }
+    Ok(())
+}
+
+/// `e12`, `d3e12`.
+pub(crate) fn is_reference(text: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let element = |text: &str| text.strip_prefix('e').is_some_and(digits);
+    element(text)
+        || text
+            .strip_prefix('d')
+            .and_then(|rest| rest.split_once('e'))
+            .is_some_and(|(document, reference)| digits(document) && digits(reference))
+}
+
+/// Labels are words; selectors begin with `#`, `.` or `[`, or have brackets like `input[name=a]`.
+fn looks_like_css(text: &str) -> bool {
+    text.starts_with(['#', '.', '[']) || (text.contains('[') && text.ends_with(']'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap()
+    }
+
+    #[test]
+    fn held_keys_are_read_and_unknown_ones_named() {
+        let mut args = object(json!({"modifiers": "Control+shift"}));
+        hold_keys(&mut args).unwrap();
+        assert_eq!(Value::Object(args), json!({"ctrl": true, "shift": true}));
+        let mut args = object(json!({"modifiers": "Hyper"}));
+        assert!(hold_keys(&mut args).unwrap_err().to_string().contains("\"Hyper\""));
+    }
+
+    #[test]
+    fn a_drag_ends_at_a_reference_a_place_or_a_selector() {
+        for (to, meant) in [
+            ("d3e12", json!({"toRef": "d3e12"})),
+            ("12, 30.5", json!({"toX": 12.0, "toY": 30.5})),
+            ("#bin", json!({"toSelector": "#bin"})),
+            ("em", json!({"toSelector": "em"})),
+        ] {
+            let mut args = object(json!({"to": to}));
+            aim(&mut args).unwrap();
+            assert_eq!(Value::Object(args), meant, "{to}");
+        }
+    }
+
+    #[test]
+    fn a_field_is_named_by_reference_selector_or_label() {
+        let mut args = object(json!({"fields": [
+            {"field": "e7", "value": "a"},
+            {"field": "#mail", "value": "b"},
+            {"field": "E-mail", "value": "c"},
+            {"field": "input[name=q]", "value": "d"},
+            {"selector": "p", "value": "e"},
+        ]}));
+        name_fields(&mut args).unwrap();
+        assert_eq!(
+            Value::Object(args),
+            json!({"fields": [
+                {"ref": "e7", "value": "a"},
+                {"selector": "#mail", "value": "b"},
+                {"label": "E-mail", "value": "c"},
+                {"selector": "input[name=q]", "value": "d"},
+                {"selector": "p", "value": "e"},
+            ]})
+        );
+    }
 }

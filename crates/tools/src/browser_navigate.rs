@@ -42,23 +42,29 @@ const ACTIONS: &[Action] = &[
 ];
 
 fn define() -> Definition {
-    let description = "Loads `url` (goto, the default; opens a tab if you have none). wait: for a \
-        selector or text (`state`), a part of the url, expression (true), networkIdle or timeMs.";
     action::define(
         &TOOL,
-        "Navigate",
-        description,
+        "Loads `url` (goto, the default; opens a tab if you have none). wait: until something is \
+            so.",
         json!({
-            "url": {"type": "string"},
-            "waitUntil": {"enum": ["load", "domcontentloaded", "networkidle"]},
-            "ignoreCache": {"type": "boolean"},
-            "selector": {"type": "string"},
-            "text": {"type": "string"},
-            "expression": {"type": "string"},
-            "networkIdle": {"type": "boolean"},
-            "state": {"enum": ["visible", "hidden", "attached"]},
-            "timeMs": {"type": "integer"},
-            "timeoutMs": {"type": "integer"},
+            "url": {"type": "string", "description": "wait: part of it"},
+            "selector": {"type": "string", "description": "wait: CSS"},
+            "text": {"type": "string", "description": "wait: in the page"},
+            "state": {
+                "enum": ["visible", "hidden", "attached"],
+                "description": "of selector or text",
+            },
+            "expression": {"type": "string", "description": "wait: is true"},
+            "timeoutMs": {"type": "integer", "description": "at most"},
+        }),
+        json!({
+            "ignoreCache": {"type": "boolean", "description": "reload: loads everything anew"},
+            "networkIdle": {"type": "boolean", "description": "wait: until nothing is loaded"},
+            "timeMs": {"type": "integer", "description": "wait: so long"},
+            "waitUntil": {
+                "enum": ["load", "domcontentloaded", "networkidle"],
+                "description": "goto: load if not given",
+            },
         }),
     )
 }

@@ -1,10 +1,10 @@
-//! Tool `browser_network`: cookies, storage, headers, and which requests get through.
+//! Tool `browser_network`: requests, what becomes of them, cookies, web storage, downloads.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, act, read},
+    action::{self, Action, TabUse, act, read},
     commands::Order,
     definition::{Client, CoreTool, Definition, Work},
 };
@@ -13,16 +13,28 @@ use crate::{
 pub const TOOL: CoreTool = CoreTool {
     name: "browser_network",
     define,
-    aliases: &[("type", "storageType")],
+    aliases: &[("type", "storageType"), ("downloadId", "id"), ("key", "name")],
     actions: ACTIONS,
     run,
 };
 
 /// Only clearing can mean both storages.
-const STORAGES: &[(&str, &str)] = &[("storageType", "localStorage sessionStorage")];
+const STORAGES: &[(&str, &str)] = &[("storageType", "local session localStorage sessionStorage")];
 
 const ACTIONS: &[Action] = &[
-    read("get_cookies", "browser_get_cookies", "", "urls"),
+    read("requests", "browser_get_requests", "", "url resourceType method status since limit"),
+    read("request", "browser_get_request", "id", "part maxLength"),
+    read("wait", "browser_wait_for_request", "url", "method since timeoutMs"),
+    act(
+        "mock",
+        "browser_mock_request",
+        "url",
+        "method resourceType status body headers fail times",
+    ),
+    act("unmock", "browser_unmock_requests", "", "url"),
+    act("intercept", "browser_intercept_requests", "enabled", "patterns").unlisted(),
+    act("set_headers", "browser_set_headers", "headers", ""),
+    read("get_cookies", "browser_get_cookies", "", "urls domain name"),
     act(
         "set_cookie",
         "browser_set_cookie",
@@ -30,39 +42,101 @@ const ACTIONS: &[Action] = &[
         "url domain path secure httpOnly sameSite expires",
     )
     .only(&[("sameSite", "Strict Lax None")]),
-    act("clear_cookies", "browser_clear_cookies", "", "domain"),
-    act("set_headers", "browser_set_headers", "headers", ""),
-    act("intercept", "browser_intercept_requests", "enabled", "patterns"),
-    read("get_storage", "browser_get_local_storage", "", "key storageType").only(STORAGES),
-    act("set_storage", "browser_set_local_storage", "key value", "storageType").only(STORAGES),
+    act("clear_cookies", "browser_clear_cookies", "", "domain name"),
+    read("get_storage", "browser_get_local_storage", "", "name storageType").only(STORAGES),
+    act("set_storage", "browser_set_local_storage", "name value", "storageType").only(STORAGES),
     act("clear_storage", "browser_clear_storage", "", "storageType"),
+    read("downloads", "browser_download_list", "", "state").tab(TabUse::Never),
+    read("download_wait", "browser_download_wait", "", "id timeoutMs").tab(TabUse::Never),
+    read("download_read", "browser_download_read", "id", "maxLength").tab(TabUse::Never),
 ];
 
 fn define() -> Definition {
     action::define(
         &TOOL,
-        "Network",
-        "Cookies, headers, request blocking, web storage.",
+        "wait: for a request to `url`. mock: answers it with `status` and `body`, or fails it; \
+            unmock: ends that.",
         json!({
-            "urls": {"type": "array", "items": {"type": "string"}},
-            "name": {"type": "string"},
-            "value": {"type": "string"},
-            "url": {"type": "string"},
-            "domain": {"type": "string"},
-            "path": {"type": "string"},
-            "secure": {"type": "boolean"},
-            "httpOnly": {"type": "boolean"},
-            "sameSite": {"type": "string"},
-            "expires": {"type": "number"},
-            "headers": {"type": "object"},
-            "enabled": {"type": "boolean"},
-            "patterns": {"type": "array", "items": {"type": "object"}},
-            "key": {"type": "string"},
-            "storageType": {"enum": ["localStorage", "sessionStorage", "all"]},
+            "url": {"type": "string", "description": "part, *pattern* or /regex/"},
+            "id": {"type": "string", "description": "request or download"},
+            "since": {"type": "integer", "description": "cursor of the last list"},
+            "status": {"type": "integer", "description": "mock"},
+            "body": {"type": "string", "description": "mock"},
+            "fail": {"type": "boolean", "description": "mock"},
+            "headers": {
+                "type": "object",
+                "additionalProperties": {"type": "string"},
+                "description": "to send; mock: of the answer",
+            },
+            "name": {"type": "string", "description": "cookie or key"},
+            "value": {"type": "string", "description": "to set"},
+            "storageType": {
+                "enum": ["local", "session", "all"],
+                "also": ["localStorage", "sessionStorage"],
+                "description": "which",
+            },
+            "timeoutMs": {"type": "integer", "description": "at most"},
+        }),
+        json!({
+            "domain": {"type": "string", "description": "cookies of this domain"},
+            "enabled": {"type": "boolean", "description": "intercept: false lets all through"},
+            "expires": {"type": "number", "description": "set_cookie: Unix seconds"},
+            "httpOnly": {"type": "boolean", "description": "set_cookie: not for scripts"},
+            "limit": {"type": "integer", "description": "requests: at most, 100 if not given"},
+            "maxLength": {"type": "integer", "description": "characters of a body or file"},
+            "method": {"type": "string", "description": "only such requests"},
+            "part": {
+                "enum": ["headers", "body", "response"],
+                "description": "request: only this",
+            },
+            "path": {"type": "string", "description": "set_cookie"},
+            "patterns": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "urlPattern": {"type": "string"},
+                        "resourceType": {"type": "string"},
+                    },
+                },
+                "description": "intercept: what is blocked",
+            },
+            "resourceType": {"type": "string", "description": "only such: document, xhr, fetch, …"},
+            "sameSite": {"type": "string", "description": "set_cookie: Strict, Lax or None"},
+            "secure": {"type": "boolean", "description": "set_cookie: https only"},
+            "state": {
+                "enum": ["in_progress", "complete", "interrupted", "all"],
+                "description": "downloads: only such",
+            },
+            "times": {"type": "integer", "description": "mock: so often, then no more"},
+            "urls": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "get_cookies: for these addresses",
+            },
         }),
     )
 }
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
-    Box::pin(async move { Order::read(toolbox, client, &TOOL, args)?.run().await })
+    Box::pin(async move {
+        let mut order = Order::read(toolbox, client, &TOOL, args)?;
+        if order.action.name.ends_with("_storage") {
+            name_storage(&mut order.args);
+        }
+        order.run().await
+    })
+}
+
+/// Gives what concerns storage the words of the commands.
+fn name_storage(args: &mut Map<String, Value>) {
+    if let Some(name) = args.remove("name") {
+        args.insert("key".to_owned(), name);
+    }
+    let long = match args.get("storageType").and_then(Value::as_str) {
+        Some("local") => "localStorage",
+        Some("session") => "sessionStorage",
+        _ => return,
+    };
+    args.insert("storageType".to_owned(), json!(long));
 }

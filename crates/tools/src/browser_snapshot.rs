@@ -20,23 +20,40 @@ pub const TOOL: CoreTool =
 
 const COMMAND: &str = "browser_snapshot";
 
-const ACTIONS: &[Action] =
-    &[read("", COMMAND, "", "ref selector viewportOnly maxTokens cursor mode level")];
+const ACTIONS: &[Action] = &[read(
+    "",
+    COMMAND,
+    "",
+    "ref selector region viewportOnly depth find role open format links maxTokens cursor since onlyIfChanged mode level",
+)];
 
 fn define() -> Definition {
     action::define(
         &TOOL,
-        "Page snapshot",
         "What can be seen and done in a page, one line per thing, with a `ref` for each that can \
-            be acted on. Long pages come in parts: pass `cursor` for the next.",
+            be acted on. Long pages come in parts, long lists folded.",
         json!({
-            "ref": {"type": "string"},
-            "selector": {"type": "string"},
-            "viewportOnly": {"type": "boolean"},
-            "maxTokens": {"type": "integer"},
-            "cursor": {"type": "string"},
-            "mode": {"type": "string"},
-            "level": {"type": "string"},
+            "ref": {"type": "string", "description": "only below"},
+            "selector": {"type": "string", "description": "only below"},
+            "region": {"type": "string", "description": "landmark: main"},
+            "viewportOnly": {"type": "boolean", "description": "only in view"},
+            "depth": {"type": "integer", "description": "levels"},
+            "find": {
+                "type": "string",
+                "description": "text or /regex/: what fits, with surroundings",
+            },
+            "role": {"type": "string", "description": "find: this role"},
+            "open": {"type": "string", "description": "ref of a folded list"},
+            "format": {"enum": ["outline", "markdown"], "description": "markdown: to read"},
+            "links": {"type": "boolean", "description": "targets"},
+            "maxTokens": {"type": "integer", "description": "not 6000"},
+            "cursor": {"type": "string", "description": "next part"},
+            "since": {"type": "string", "description": "version: what differs"},
+            "onlyIfChanged": {"type": "string", "description": "version"},
+        }),
+        json!({
+            "mode": {"type": "string", "description": "for browsers that have modes"},
+            "level": {"type": "string", "description": "for browsers that have levels"},
         }),
     )
 }

@@ -45,14 +45,14 @@ const ACTIONS: &[Action] = &[
 fn define() -> Definition {
     action::define(
         &TOOL,
-        "Tabs",
-        "Tabs. A tab you open or act in is yours until you release it or hand it over to another \
-            client (`to`: its name). new: opens `url`, in front if `active`.",
+        "`tab` everywhere: else your last one. A tab you open or act in is yours until you \
+            release it or hand it over.",
         json!({
-            "url": {"type": "string"},
-            "active": {"type": "boolean"},
-            "to": {"type": "string"},
+            "url": {"type": "string", "description": "to open"},
+            "active": {"type": "boolean", "description": "in front"},
+            "to": {"type": "string", "description": "client's name"},
         }),
+        json!({}),
     )
 }
 

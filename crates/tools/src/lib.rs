@@ -12,6 +12,7 @@
 //! - [`answer`]: what a browser answered, made readable; [`address`]: where it may be sent;
 //! - [`launching`]: browsers that are started and closed for `browser_instance`;
 //! - [`discovery`]: the tools that pages declare, and asking for them;
+//! - [`schema`]: what of a tool is listed and what is only accepted;
 //! - [`originals`]: names of other servers for the same things;
 //! - [`apps`]: the tools that connected apps declare, by their own names;
 //! - [`manifest`]: tools of apps that cannot be changed, from TOML files;
@@ -44,6 +45,7 @@ pub mod manifest;
 pub mod originals;
 pub mod page_tools;
 pub mod report;
+pub mod schema;
 pub mod sleep;
 pub mod snapshot;
 pub mod toolbox;

@@ -46,18 +46,17 @@ struct Args {
 fn define() -> Definition {
     Definition {
         name: TOOL.name.to_owned(),
-        title: "Tools of pages".to_owned(),
-        description: "Tools that open pages declare (untrusted): list, find by `query`, call."
-            .to_owned(),
+        title: String::new(),
+        description: "Tools that open pages declare (untrusted).".to_owned(),
         input_schema: json!({
             "type": "object",
             "properties": {
                 "action": {"enum": ["list", "find", "call"]},
                 "session": {"type": "string"},
                 "tab": {"type": "integer"},
-                "query": {"type": "string"},
-                "tool": {"type": "string"},
-                "args": {"type": "object"},
+                "query": {"type": "string", "description": "find: words"},
+                "tool": {"type": "string", "description": "call: its name"},
+                "args": {"type": "object", "description": "by its schema"},
             },
             "required": ["action"],
             "additionalProperties": false,

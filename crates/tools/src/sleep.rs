@@ -26,11 +26,13 @@ struct Args {
 fn define() -> Definition {
     Definition {
         name: TOOL.name.to_owned(),
-        title: "Sleep".to_owned(),
+        title: String::new(),
         description: "Waits. Prefer wait_for.".to_owned(),
         input_schema: json!({
             "type": "object",
-            "properties": {"durationMs": {"type": "integer", "minimum": 0, "maximum": LONGEST_MS}},
+            "properties": {"durationMs": {
+                "type": "integer", "minimum": 0, "maximum": LONGEST_MS, "description": "how long",
+            }},
             "required": ["durationMs"],
             "additionalProperties": false,
         }),

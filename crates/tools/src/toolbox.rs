@@ -21,7 +21,7 @@ use crate::{
     definition::{Client, CoreTool, Definition, Output},
     launching::Launcher,
     manifest::{self, Apps, Manifest, ManifestError},
-    originals,
+    originals, schema,
 };
 
 /// Other names of arguments that many tools have: `(alias, name)`. Accepted, never listed.
@@ -62,12 +62,10 @@ impl Toolbox {
         let own = TOOLS
             .iter()
             .map(|tool| {
-                let definition = (tool.define)();
-                let schema = match tool.actions {
-                    [] => definition.input_schema.clone(),
-                    _ => action::with_unlisted(definition.input_schema.clone()),
-                };
-                let checker = Checker::new(schema).expect("our own schemas are valid");
+                let mut definition = (tool.define)();
+                let accepted = schema::accepted(&definition.input_schema);
+                let checker = Checker::new(accepted).expect("our own schemas are valid");
+                definition.input_schema = schema::listed(&definition.input_schema);
                 Own { tool, definition, checker }
             })
             .collect();

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hub::{Route, Session, feed::Watched};
-use model::{Code, Fault, Sequence};
+use model::{Code, Fault, Sequence, record::LogEntry};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
@@ -40,6 +40,8 @@ struct Args {
     #[serde(default, deserialize_with = "present")]
     equals: Option<Value>,
     event: Option<String>,
+    tab: Option<u64>,
+    contains: Option<String>,
     since: Option<u64>,
     timeout_ms: Option<u64>,
 }
@@ -52,22 +54,27 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error
 fn define() -> Definition {
     Definition {
         name: TOOL.name.to_owned(),
-        title: "Wait for".to_owned(),
+        title: String::new(),
         description:
-            "Returns when an app's state at `path` changes or `equals` a value, an event comes, \
-            or a session connects."
+            "Returns when an app's state changes, an event comes (console, network, dialog, \
+            download, navigation, an app's own) or a session connects."
                 .to_owned(),
         input_schema: json!({
             "type": "object",
             "properties": {
                 "until": {"enum": ["state", "event", "connected"]},
-                "session": {"type": "string"},
-                "path": {"type": "string"},
-                "equals": {},
-                "event": {"type": "string"},
+                "session": {"type": "string", "description": "whose"},
+                "tab": {"type": "integer", "description": "event: in it"},
+                "path": {"type": "string", "description": "state: JSON pointer"},
+                "equals": {"description": "state: value"},
+                "event": {"type": "string", "description": "name"},
+                "contains": {"type": "string", "description": "event: text in it"},
                 "since": {"type": "integer", "minimum": 0,
                     "description": "version or cursor of the last answer"},
-                "timeoutMs": {"type": "integer", "minimum": 1, "maximum": LONGEST_MS},
+                "timeoutMs": {
+                    "type": "integer", "minimum": 0, "maximum": LONGEST_MS,
+                    "description": "0: just looks",
+                },
             },
             "required": ["until"],
             "additionalProperties": false,
@@ -102,7 +109,8 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
             Until::Event => {
                 let session = choose(toolbox, client, args.session)?;
                 let since = args.since.map_or_else(|| session.feed_position().sequence, Sequence);
-                let waiting = event(toolbox, &session, args.event.as_deref(), since);
+                let wanted = Wanted { name: args.event, tab: args.tab, contains: args.contains };
+                let waiting = event(toolbox, &session, &wanted, since);
                 tokio::time::timeout(limit, waiting).await
             }
         };
@@ -205,20 +213,39 @@ async fn state(
     }
 }
 
+/// Which events end the waiting.
+struct Wanted {
+    name: Option<String>,
+    tab: Option<u64>,
+    contains: Option<String>,
+}
+
+impl Wanted {
+    fn is_met(&self, entry: &LogEntry) -> bool {
+        let text = self.contains.as_ref().map(|text| text.to_lowercase());
+        entry.kind == "event"
+            && self.name.as_ref().is_none_or(|name| *name == entry.name)
+            && text.is_none_or(|text| entry.body.to_lowercase().contains(&text))
+            && self.tab.is_none_or(|tab| tab_of(&entry.body) == Some(tab))
+    }
+}
+
+fn tab_of(body: &str) -> Option<u64> {
+    serde_json::from_str::<Value>(body).ok()?["tabId"].as_u64()
+}
+
 async fn event(
     toolbox: &Toolbox,
     session: &Arc<Session>,
-    name: Option<&str>,
+    wanted: &Wanted,
     since: Sequence,
 ) -> Result<Output, Fault> {
     let mut watcher = toolbox.hub.watch();
     loop {
         let (current, entries) = session.feed_after(since, usize::MAX);
-        let wanted =
-            |kind: &str, found: &str| kind == "event" && name.is_none_or(|name| name == found);
         let events: Vec<_> = entries
             .iter()
-            .filter(|entry| wanted(&entry.kind, &entry.name))
+            .filter(|entry| wanted.is_met(entry))
             .map(|entry| {
                 let data: Value = serde_json::from_str(&entry.body).unwrap_or_default();
                 json!({"sequence": entry.sequence, "name": entry.name, "data": data})

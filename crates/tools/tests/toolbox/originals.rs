@@ -19,7 +19,10 @@ const COMMANDS: &str = "
     browser_clear_storage browser_set_viewport browser_set_user_agent browser_set_geolocation
     browser_set_timezone browser_emulate_device browser_set_offline browser_throttle_network
     browser_drag browser_handle_dialog browser_get_console_logs browser_get_performance_metrics
-    browser_start_tracing browser_stop_tracing";
+    browser_start_tracing browser_stop_tracing browser_get_errors browser_fill_form
+    browser_get_requests browser_get_request browser_wait_for_request browser_mock_request
+    browser_unmock_requests browser_set_locale browser_emulate_media browser_reset_emulation
+    browser_download_list browser_download_wait browser_download_read";
 
 /// What the hub does by itself.
 const HUB: [&str; 2] = ["browser_tab_release", "browser_tab_hand_over"];
@@ -42,7 +45,12 @@ fn value(tool: &Value, name: &str) -> Value {
 /// What an action needs, by its first alternatives.
 fn needed(tool: &Value, action: &Action) -> Map<String, Value> {
     let groups = action.needs.split(' ').filter(|group| !group.is_empty());
-    let words = groups.flat_map(|group| group.split('|').next().unwrap().split('+'));
+    // The short forms of our own are spelled out before they are sent.
+    let usual = |group: &'static str| {
+        let mut ways = group.split('|').filter(|way| !["value", "to"].contains(way));
+        ways.next().unwrap_or(group)
+    };
+    let words = groups.flat_map(|group| usual(group).split('+'));
     let mut args: Map<_, _> = words.map(|word| (word.to_owned(), value(tool, word))).collect();
     for (name, values) in action.only {
         if let Some(given) = args.get_mut(*name) {
@@ -58,14 +66,20 @@ async fn every_command_has_both_forms() {
     let chrome = stage.browser("chrome").await;
     let mut commands = Vec::new();
     for tool in TOOLS.iter().filter(|tool| !tool.actions.is_empty()) {
-        let schema = stage.toolbox.definition(tool.name).unwrap().input_schema;
+        let schema = (tool.define)().input_schema;
         for action in tool.actions.iter().filter(|action| !HUB.contains(&action.command)) {
             let args = needed(&schema, action);
             let mut consolidated = args.clone();
             if !action.name.is_empty() {
                 consolidated.insert("action".to_owned(), json!(action.name));
             }
-            let sent = (action.command.to_owned(), json!(args), None);
+            let mut words = args.clone();
+            if action.name.ends_with("_storage")
+                && let Some(name) = words.remove("name")
+            {
+                words.insert("key".to_owned(), name);
+            }
+            let sent = (action.command.to_owned(), json!(words), None);
             stage.call(tool.name, Value::Object(consolidated)).await.unwrap();
             assert_eq!(chrome.last(), sent, "{} {}", tool.name, action.name);
             stage.call(action.command, Value::Object(args)).await.unwrap();
