@@ -47,6 +47,8 @@ const ALWAYS: &[&str] = &[
     "--silent-debugger-extension-api",
     // Branded browsers may ignore extensions of the command line without the first one.
     "--disable-features=DisableLoadExtensionCommandLineSwitch,Translate,MediaRouter",
+    // Pages can declare tools, which are off where nobody asks for them.
+    "--enable-features=WebMCP",
 ];
 
 /// What a browser is started with.

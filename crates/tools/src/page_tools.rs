@@ -169,7 +169,8 @@ async fn call(
     let request = CallRequest {
         caller: client.caller.clone(),
         tab: Some(tab),
-        effect: if spec.read_only { Effect::Read } else { Effect::Act },
+        // A page's word that its tool only looks is no reason to believe it.
+        effect: Effect::Act,
         work: model::Work::Tool { target: Target::Page, name, args: Json::of(&values) },
         timeout: client.timeout,
         progress: client.progress.clone(),

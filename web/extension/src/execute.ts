@@ -5,14 +5,15 @@
  * the client. It ends before the call's deadline, so that the client hears why and not only that.
  */
 
-import type { CallingClient, CallTool } from '@tabwire/shared';
-import { type Command, CommandError } from './command';
+import type { Call, CallingClient, ToolSpec } from '@tabwire/shared';
+import { type Command, CommandError, type Effect } from './command';
 import { COMMANDS } from './commands';
 import { keepAwake } from './driver/awake';
 import { checkNoDialog } from './driver/dialogs';
 import { sendEventsTo } from './driver/events';
 import { DocumentGone, unresponsive } from './driver/inject';
 import { type Caller, Page } from './driver/page';
+import { callTool, discover } from './driver/page-tools';
 import { ignore, within } from './driver/race';
 import { driverReady } from './driver/register';
 import { checkRestricted } from './driver/restricted';
@@ -35,15 +36,15 @@ export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name)
 
 /** Runs a call; what it throws has a `code`. */
 export async function execute(
-  call: CallTool,
+  call: Call,
   context: { readonly signal: AbortSignal },
   services: Services,
 ): Promise<unknown> {
   const endsAt = performance.now() + usableTime(call.deadlineMs);
   sendEventsTo(services.emit);
-  const command = findCommand(call.toolName);
+  const command = commandOf(call);
   const caller: Caller = {
-    client: call.client ?? NOBODY,
+    client: ('client' in call ? call.client : undefined) ?? NOBODY,
     services,
     limits: { signal: context.signal, endsAt },
   };
@@ -56,19 +57,43 @@ export async function execute(
   }
 }
 
-async function run(command: Command, call: CallTool, caller: Caller): Promise<unknown> {
+const DISCOVERY_MS = 2_000;
+
+/** Lists the tools of a tab's page for ourselves; what keeps us from it means that there are none. */
+export async function discoverTools(tabId: number, services: Services): Promise<ToolSpec[]> {
+  const limits = {
+    signal: AbortSignal.timeout(DISCOVERY_MS),
+    endsAt: performance.now() + DISCOVERY_MS,
+  };
+  const page = new Page(tabId, { client: NOBODY, services, limits });
+  try {
+    await driverReady();
+    const { url = '' } = await page.tab();
+    checkRestricted(url);
+    await services.checkSite(url);
+    return await discover(page);
+  } catch {
+    return [];
+  } finally {
+    page.close();
+  }
+}
+
+async function run(command: Command, call: Call, caller: Caller): Promise<unknown> {
+  const args = call.type === 'callTool' ? call.args : {};
   // Arguments are read before anything is asked or touched.
   if (command.on === 'browser') {
-    const work = command.bind(call.args);
+    const work = command.bind(args);
     await checkUser(command, caller.services);
     return work(caller);
   }
-  const work = command.bind(call.args);
+  const work = command.bind(args);
   await checkUser(command, caller.services);
-  if (call.tabId === undefined) {
+  const tabId = 'tabId' in call ? call.tabId : undefined;
+  if (tabId === undefined) {
     throw new CommandError('TAB_NOT_FOUND', `${command.name} needs a tab; say which`);
   }
-  const page = new Page(call.tabId, caller);
+  const page = new Page(tabId, caller);
   try {
     await driverReady();
     await prepare(command, page);
@@ -109,6 +134,28 @@ async function prepare(command: Exclude<Command, { on: 'browser' }>, page: Page)
   if (command.effect === 'read') return;
   // The group is only shown: nothing waits for it.
   ignore(Promise.resolve(page.services.claim(page.tabId, page.client)));
+}
+
+/** Returns what a call wants done: a command of ours, or something with the tools of a page. */
+function commandOf(call: Call): Command {
+  switch (call.type) {
+    case 'discoverTools':
+      return onPage('discoverTools', 'read', () => discover);
+    case 'callTool':
+      if (call.target === 'command') return findCommand(call.toolName);
+      // A page's word that a tool only looks is no reason to believe it.
+      return onPage(call.toolName, 'act', (args) => (page) => callTool(page, call.toolName, args));
+    default:
+      throw new CommandError('unknown_tool', `this browser does not do ${call.type}`);
+  }
+}
+
+function onPage(
+  name: string,
+  effect: Effect,
+  bind: (args: unknown) => (page: Page) => Promise<unknown>,
+): Command {
+  return { name, effect, on: 'page', answersDialog: false, bind };
 }
 
 function findCommand(name: string): Command {

@@ -26,6 +26,7 @@ mod keyboard;
 mod mouse;
 mod navigation;
 mod openings;
+mod page_tools;
 mod pictures;
 mod processes;
 mod read_only;

@@ -15,6 +15,7 @@ import {
   type Memory,
   type Snapshot,
   type Status,
+  type ToolSpec,
 } from '@tabwire/shared';
 import { isRecord, isText } from '../check';
 import type { LinkState, Pairing, PairingState } from '../panel';
@@ -39,8 +40,8 @@ export interface LinkParts {
   changed(): void;
 }
 
-/** What this browser can beyond the minimum: it shows whose tabs are whose. */
-const CAPABILITIES = ['tab_owners'];
+/** What this browser can beyond the minimum: show whose tabs are whose, ask pages for tools. */
+const CAPABILITIES = ['tab_owners', 'discover_tools'];
 
 /** A hub that wants us no more may be another by then, or we may. */
 const BEGIN_ANEW_MS = 300_000;
@@ -89,6 +90,10 @@ export class HubLink implements Listener {
 
   emit(name: string, data?: unknown, level?: Level): void {
     this.#client?.sendEvent(name, data, level);
+  }
+
+  setTools(tools: readonly ToolSpec[], tabId: number): void {
+    this.#client?.setTools(tools, tabId);
   }
 
   tabCreated(tab: Parameters<Client['tabCreated']>[0]): void {

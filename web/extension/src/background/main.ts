@@ -6,6 +6,7 @@
  * not yet read what it kept.
  */
 
+import { isRecord } from '../check';
 import { registerDriver } from '../execute';
 import { keptSettings } from '../settings';
 import { tellNavigation } from './page-events';
@@ -35,6 +36,13 @@ chrome.runtime.onConnect.addListener((port) => {
   whenReady((shell) => shell.panels.open(port))();
 });
 
+chrome.runtime.onMessage.addListener((message, { tab }) => {
+  const isNews = isRecord(message) && message.type === 'toolsChanged';
+  whenReady((shell) => {
+    if (isNews && tab?.id !== undefined) shell.pageTools.changed(tab.id);
+  })();
+});
+
 chrome.tabs.onCreated.addListener(whenReady((shell, tab) => shell.tabs.created(tab)));
 chrome.tabs.onUpdated.addListener(
   whenReady(async (shell, tabId, change, tab) => {
@@ -47,6 +55,7 @@ chrome.tabs.onRemoved.addListener(
   whenReady(async (shell, tabId) => {
     await shell.tabs.removed(tabId);
     await shell.groups.removed(tabId);
+    shell.pageTools.removed(tabId);
   }),
 );
 chrome.tabs.onReplaced.addListener(
@@ -66,7 +75,9 @@ chrome.tabGroups.onRemoved.addListener(
 
 chrome.webNavigation.onCommitted.addListener(
   whenReady((shell, { tabId, frameId, url, documentLifecycle }) => {
-    if (frameId !== 0 || documentLifecycle === 'prerender' || !shell.groups.isDriven(tabId)) return;
+    if (frameId !== 0 || documentLifecycle === 'prerender') return;
+    shell.pageTools.left(tabId);
+    if (!shell.groups.isDriven(tabId)) return;
     if (!shell.mayTell(url)) return;
     tellNavigation((name, data) => shell.link.emit(name, data), tabId, url);
   }),
@@ -74,6 +85,7 @@ chrome.webNavigation.onCommitted.addListener(
 chrome.webNavigation.onDOMContentLoaded.addListener(
   whenReady((shell, { tabId, frameId }) => {
     if (frameId === 0 && shell.groups.isDriven(tabId)) holdPort(tabId);
+    shell.pageTools.changed(tabId);
   }),
 );
 chrome.downloads.onCreated.addListener(whenReady((shell, item) => shell.downloads.created(item)));

@@ -7,9 +7,8 @@
 
 import type { Call, CallContext, Event } from '@tabwire/shared';
 import { isId, isRecord, isText } from '../check';
-import { CommandError } from '../command';
 import { detachAll } from '../driver/debugger';
-import { COMMAND_NAMES, execute } from '../execute';
+import { COMMAND_NAMES, discoverTools, execute } from '../execute';
 import type { PanelState, PanelTab, Wish } from '../panel';
 import { DEFAULT_SETTINGS, keptSettings, type Settings } from '../settings';
 import { refusalOf } from '../sites';
@@ -22,6 +21,7 @@ import { HubFinder, listens } from './hub-finder';
 import { HubLink, ownInstanceId } from './hub-link';
 import { askHost } from './native-host';
 import { Downloads } from './page-events';
+import { PageToolWatch } from './page-tool-watch';
 import { loadKey } from './pairing';
 import { Panels } from './panels';
 import { holdPort, keepAlarm } from './revival';
@@ -44,6 +44,7 @@ export class Shell {
   readonly tabs: TabReporter;
   readonly groups: Groups;
   readonly downloads: Downloads;
+  readonly pageTools: PageToolWatch;
   readonly panels: Panels;
   readonly #badge = new Badge();
   readonly #running = new RunningCalls();
@@ -64,6 +65,11 @@ export class Shell {
       stop: this.#stop,
       settings: () => this.#settings,
       emit,
+    });
+    this.pageTools = new PageToolWatch({
+      isDriven: (tabId) => this.groups.isDriven(tabId),
+      discover: (tabId) => discoverTools(tabId, this.#services),
+      tell: (tools, tabId) => this.link.setTools(tools, tabId),
     });
     this.panels = new Panels({
       state: () => this.#panelState(),
@@ -153,11 +159,8 @@ export class Shell {
   }
 
   async #call(call: Call, { signal }: CallContext): Promise<unknown> {
-    if (call.type !== 'callTool' || call.target !== 'command') {
-      throw new CommandError('unknown_tool', 'this browser executes commands and nothing else');
-    }
     this.#stop.check();
-    const { tabId } = call;
+    const tabId = 'tabId' in call ? call.tabId : undefined;
     if (tabId !== undefined && this.groups.taken.includes(tabId)) throw takenBack(tabId);
     return this.#running.run(tabId, signal, (inner) =>
       execute(call, { signal: inner }, this.#services),

@@ -119,6 +119,31 @@ export interface FileContent {
   readonly data: string;
 }
 
+/** A tool that a document declares; every word is the page's. */
+export interface DeclaredTool {
+  readonly name: string;
+  readonly description: string;
+  /** JSON text; absent when there is too much of it. */
+  readonly inputSchema?: string;
+  readonly readOnly: boolean;
+}
+
+export interface DeclaredTools {
+  /** Whether the browser itself keeps the tools of this document. */
+  readonly isNative: boolean;
+  readonly origin: string;
+  readonly tools: readonly DeclaredTool[];
+}
+
+/** What became of calling a tool. */
+export type ToolOutcome =
+  | { readonly type: 'done'; readonly value: string | null }
+  | { readonly type: 'failed'; readonly message: string }
+  /** A form is filled and waits until somebody presses the button at `ref`. */
+  | { readonly type: 'waiting'; readonly ref: number }
+  /** No such tool is declared. */
+  | { readonly type: 'unknown' };
+
 export interface ContentApi {
   /** Of the extension that injected it; an older script is replaced. */
   readonly version: string;
@@ -175,6 +200,10 @@ export interface ContentApi {
   settle(options: { readonly quietMs: number; readonly capMs: number }): Promise<Changes>;
   /** Resolves when the condition holds, or with false after `timeoutMs`. */
   waitFor(condition: Condition, timeoutMs: number): Promise<boolean | Problem>;
+  /** Lists the tools that the document declares, and tells the worker when they change. */
+  listTools(): Promise<DeclaredTools>;
+  callTool(callId: string, name: string, input: unknown): Promise<ToolOutcome>;
+  cancelTool(callId: string): void;
   /** Opens a port to the worker (`runtime.connect`) and keeps it open: wakes a worker that died. */
   keepAwake(): void;
   /** Lets go of observers, marks and ports: called by the script that replaces this one. */

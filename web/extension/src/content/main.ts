@@ -8,6 +8,7 @@
 import type { ContentApi } from './api';
 import { Forms } from './forms';
 import { geometry } from './frames';
+import { PageTools } from './page-tools';
 import { WakePort } from './port';
 import { Refs } from './refs';
 import { scroll } from './scroll';
@@ -26,6 +27,7 @@ function create(version: string, refs: Refs): ContentApi {
   const stir = new Stir();
   const targets = new Targets(refs, stir);
   const forms = new Forms(targets);
+  const pageTools = new PageTools(refs);
   const port = new WakePort();
   return {
     version,
@@ -49,9 +51,13 @@ function create(version: string, refs: Refs): ContentApi {
     },
     settle: (options) => stir.settle(options),
     waitFor: (condition, timeoutMs) => waitFor(stir, condition, timeoutMs),
+    listTools: () => pageTools.list(),
+    callTool: (callId, name, input) => pageTools.call(callId, name, input),
+    cancelTool: (callId) => pageTools.cancel(callId),
     keepAwake: () => port.keep(),
     retire: () => {
       stir.stop();
+      pageTools.retire();
       port.close();
       forms.unmark();
     },

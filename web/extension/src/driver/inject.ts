@@ -71,18 +71,19 @@ export async function callContent<M extends Method>(
   return raceWithTab(tabId, limits, call.where, late, work);
 }
 
-/** Runs a function of ours in the isolated world of the given frames. */
+/** Runs a function of ours in the given frames: in the isolated world, unless it says otherwise. */
 export async function runFunction<A extends unknown[], R>(
   tabId: number,
   limits: Limits,
   where: Where,
   func: (...args: A) => R,
   args: A,
+  world: 'ISOLATED' | 'MAIN' = 'ISOLATED',
 ): Promise<Array<Answer<Awaited<R> | undefined>>> {
   const target = targetOf(tabId, where);
   const work = () =>
     chrome.scripting
-      .executeScript({ target, func, args, injectImmediately: true })
+      .executeScript({ target, func, args, world, injectImmediately: true })
       .then(
         (results) => results.map(({ result, ...place }) => ({ ...place, value: result })),
         explain,

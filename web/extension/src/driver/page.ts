@@ -170,6 +170,12 @@ export class Page implements Caller {
     return runFunction(this.tabId, this.limits, where, func, args);
   }
 
+  /** Runs a function of ours in the page's own world, where what it sees and says is the page's. */
+  async runInPage<A extends unknown[], R>(where: Where, func: (...args: A) => R, args: A) {
+    const allowed = await this.#allowed(where);
+    return runFunction(this.tabId, this.limits, allowed, func, args, 'MAIN');
+  }
+
   /** Does something to the page and waits until it has had its effect. */
   async act(perform: (session: Session) => Promise<Performed>): Promise<Report> {
     const session = await this.session();

@@ -20,6 +20,7 @@ interface World {
 function run(toolName: string, args: unknown, world: World = {}): Promise<unknown> {
   const { services, tabId, deadlineMs = 5_000, signal = new AbortController().signal } = world;
   const call = {
+    type: 'callTool' as const,
     callId: 'c1',
     target: 'command' as const,
     toolName,

@@ -1,0 +1,120 @@
+//! Tools that pages declare: listed, called, checked, announced, and gone with their document.
+
+use serde_json::{Value, json};
+use testkit::eventually;
+
+use crate::stage::{Driver, Stage, with};
+
+async fn list(client: &Driver) -> Vec<String> {
+    let listed = client.call("page_tools", json!({"action": "list"})).await;
+    let tools = listed["tools"].as_array().unwrap_or_else(|| panic!("{listed}"));
+    let mut names: Vec<_> =
+        tools.iter().map(|tool| tool["tool"].as_str().unwrap().to_owned()).collect();
+    names.sort();
+    names
+}
+
+fn calling(tool: &str, args: Value) -> Value {
+    json!({"action": "call", "tool": tool, "args": args})
+}
+
+const OWN: [&str; 6] =
+    ["add_to_cart", "book_table", "fails", "never_ends", "search_shop", "tell_time"];
+
+#[tokio::test]
+async fn tools_of_a_page_its_forms_and_frames_are_listed_and_called() {
+    let stage = Stage::at("/pagetools.html").await;
+    let Stage { client, .. } = &stage;
+    eventually("all tools are declared", async || (list(client).await == OWN).then_some(())).await;
+    let found = client.text("page_tools", json!({"action": "find", "query": "cart"})).await;
+    assert!(found.contains("add_to_cart") && !found.contains("tell_time"), "{found}");
+    assert!(found.contains(&stage.site.url("/pagetools.html")), "whose it is: {found}");
+
+    let called = calling("add_to_cart", json!({"article": "lamp", "count": 2}));
+    let answer = client.call("page_tools", called).await;
+    assert_eq!(answer, json!({"cart": ["lamp"], "count": 2}));
+    assert_eq!(stage.seen().await, ["added 2 lamp"]);
+    let time = client.text("page_tools", calling("tell_time", json!({}))).await;
+    assert!(time.contains("half past three"), "{time}");
+}
+
+#[tokio::test]
+async fn what_does_not_fit_the_schema_never_reaches_the_page() {
+    let stage = Stage::at("/pagetools.html").await;
+    let Stage { client, .. } = &stage;
+    for (args, part) in [
+        (json!({}), "`article`"),
+        (json!({"article": 7}), "`article`"),
+        (json!({"article": "lamp", "count": 0}), "`count`"),
+    ] {
+        let said = client.fails("page_tools", calling("add_to_cart", args), "invalid_argument");
+        let said = said.await;
+        assert!(said.contains(part), "{said}");
+    }
+    let said = client.fails("page_tools", calling("fly", json!({})), "unknown_tool").await;
+    assert!(said.contains("fly"), "{said}");
+    let said = client.fails("page_tools", json!({"action": "call"}), "invalid_argument").await;
+    assert!(said.contains("`tool`"), "{said}");
+    assert!(stage.seen().await.is_empty());
+    let said = client.fails("page_tools", calling("fails", json!({})), "PAGE_TOOL_FAILED").await;
+    assert!(said.contains("fails"), "{said}");
+}
+
+#[tokio::test]
+async fn a_form_is_filled_and_waits_or_submits_itself() {
+    let stage = Stage::at("/pagetools.html").await;
+    let Stage { client, site, .. } = &stage;
+    let called = calling("book_table", json!({"guest": "Ada", "seats": 4}));
+    let waiting = client.call("page_tools", called).await;
+    let button = waiting["ref"].as_str().unwrap_or_else(|| panic!("{waiting}"));
+    assert!(stage.seen().await.is_empty(), "submitting is the user's step");
+    client.call("browser_interact", json!({"action": "click", "ref": button})).await;
+    let booked = stage.seen().await;
+    assert!(booked[0].starts_with("booked Ada 4"), "{booked:?}");
+
+    let called = calling("search_shop", json!({"q": "lamp"}));
+    client.call("page_tools", called).await;
+    let here = client.text("browser_execute", json!({"expression": "location.href"})).await;
+    assert_eq!(here, format!("{}?q=lamp", site.url("/arrived.html")));
+}
+
+#[tokio::test]
+async fn changes_are_announced_and_tools_end_with_their_document() {
+    let stage = Stage::at("/pagetools.html").await;
+    let Stage { client, hub, session, .. } = &stage;
+    // The newest that the hub was told of the tab's tools, without asking for them.
+    let told = async |wanted: &str| {
+        let feed = hub.api().get(&format!("/api/sessions/{session}/feed?since=0&limit=1000")).await;
+        let feed = feed.must_be(200).json();
+        let entries = feed["items"].as_array().unwrap_or_else(|| panic!("{feed}")).iter();
+        let newest = entries.rev().find(|entry| entry["kind"] == "toolsChanged");
+        newest.is_some_and(|entry| entry.to_string().contains(wanted))
+    };
+    eventually("tools are told unasked", async || told("add_to_cart").await.then_some(())).await;
+    client.click("#more").await;
+    eventually("a new one is told", async || told("late_tool").await.then_some(())).await;
+    let late = client.text("page_tools", calling("late_tool", json!({}))).await;
+    assert!(late.contains("late"), "{late}");
+    client.click("#less").await;
+    eventually("its end is told", async || (!told("late_tool").await).then_some(())).await;
+    stage.open("/start.html").await;
+    eventually("they are gone", async || (!told("add_to_cart").await).then_some(())).await;
+    assert!(list(client).await.is_empty());
+    let called = calling("add_to_cart", json!({"article": "lamp"}));
+    client.fails("page_tools", called, "unknown_tool").await;
+}
+
+#[tokio::test]
+async fn older_libraries_are_understood() {
+    let stage = Stage::at("/pagetools-old.html").await;
+    let Stage { client, .. } = &stage;
+    assert_eq!(list(client).await, ["greet"]);
+    let said = client.text("page_tools", calling("greet", json!({"who": "Ada"}))).await;
+    assert!(said.contains("hello Ada"), "{said}");
+    assert_eq!(stage.seen().await, ["greet Ada"]);
+    let called = calling("greet", json!({"who": "nobody"}));
+    let said = client.fails("page_tools", called, "PAGE_TOOL_FAILED").await;
+    assert!(said.contains("there is nobody"), "{said}");
+    let called = with(calling("greet", json!({"who": "Bob"})), json!({"tab": 999_999}));
+    client.fails("page_tools", called, "unknown_tab").await;
+}

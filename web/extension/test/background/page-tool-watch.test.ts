@@ -1,0 +1,50 @@
+/** Which tools of pages are told, and when. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ToolSpec } from '@tabwire/shared';
+import { PageToolWatch } from '../../src/background/page-tool-watch';
+
+function stage(isDriven = true) {
+  const told: string[] = [];
+  const page = { tools: [] as ToolSpec[], asked: 0 };
+  const watch = new PageToolWatch({
+    isDriven: () => isDriven,
+    discover: async () => {
+      page.asked++;
+      return page.tools;
+    },
+    tell: (tools, tabId) => told.push(`${tabId}: ${tools.map(({ name }) => name).join(' ')}`),
+  });
+  return { watch, page, told };
+}
+
+/** Lets the time of gathering pass. */
+const gathered = () => new Promise((resolve) => setTimeout(resolve, 80));
+
+test('tools are told once, in one go, and their end with the document', async () => {
+  const { watch, page, told } = stage();
+  page.tools = [{ name: 'a' }, { name: 'b' }];
+  watch.changed(7);
+  watch.changed(7);
+  await gathered();
+  watch.changed(7);
+  await gathered();
+  assert.deepEqual(told, ['7: a b']);
+  assert.equal(page.asked, 2);
+  watch.left(7);
+  watch.left(7);
+  assert.deepEqual(told, ['7: a b', '7: ']);
+});
+
+test('a page without tools, or that nobody drives, says nothing', async () => {
+  const quiet = stage();
+  quiet.watch.changed(7);
+  await gathered();
+  quiet.watch.left(7);
+  assert.deepEqual(quiet.told, []);
+  const free = stage(false);
+  free.watch.changed(7);
+  await gathered();
+  assert.equal(free.page.asked, 0);
+});
