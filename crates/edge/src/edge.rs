@@ -24,6 +24,7 @@ use crate::{
     gate::{self, Door},
     listener,
     metrics::Metrics,
+    pages,
     register::{self, Registrations},
     status,
 };
@@ -58,6 +59,8 @@ pub struct Edge {
     pub registrations: Registrations,
     /// The ports for clients of other projects, once they are open.
     pub compat: OnceLock<Vec<CompatPort>>,
+    /// Finds the files of the pages that come with the program.
+    pub pages: OnceLock<pages::Files>,
     /// Keeps a flood of refusals from becoming a flood of log lines.
     pub refusal_log: Throttle,
     draining: AtomicBool,
@@ -87,6 +90,7 @@ impl Edge {
             version,
             registrations: Registrations::default(),
             compat: OnceLock::new(),
+            pages: OnceLock::new(),
             refusal_log: Throttle::default(),
             draining: AtomicBool::new(false),
         })
@@ -100,6 +104,7 @@ impl Edge {
             .merge(status::routes())
             .merge(admin::routes())
             .merge(register::shared_routes())
+            .merge(pages::routes())
             .fallback(status::not_found)
             .method_not_allowed_fallback(status::wrong_method)
             .with_state(self.clone())

@@ -9,6 +9,7 @@
 //! - [`browser_ws`]: the upgrade; [`connection`]: one socket's life; [`meter`]: its limits;
 //! - [`echo`]: a socket that sends back, for suites that test WebSocket servers;
 //! - [`status`]: health, metrics, info; [`admin`]: the API of command line and dashboard;
+//! - [`pages`]: the pages that come with the program;
 //! - [`reply`]: answers over HTTP; [`metrics`]: what is counted; [`config`]: the settings.
 //!
 //! It keeps nothing that outlives a connection: that is the hub's.
@@ -25,6 +26,7 @@ pub mod listener;
 pub mod meter;
 pub mod metrics;
 pub mod naming;
+pub mod pages;
 pub mod register;
 pub mod reply;
 pub mod status;

@@ -238,6 +238,11 @@ impl Session {
         self.core.lock().catalog.page_tools(tab).to_vec()
     }
 
+    /// Returns whether the peer says that it can do something beyond the minimum.
+    pub fn has_capability(&self, name: &str) -> bool {
+        self.core.lock().capabilities.iter().any(|known| known == name)
+    }
+
     /// Returns the newest known state.
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.core.lock().state.snapshot()

@@ -105,7 +105,7 @@ impl Api {
 }
 
 /// Runs a command's conversation with the hub.
-pub fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let done = runtime.block_on(work);
     // A thread may be reading standard input; it ends with the process, not before.

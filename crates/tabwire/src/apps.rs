@@ -77,7 +77,7 @@ fn as_enabled(edge: &Edge, manifest: Manifest) -> Manifest {
             dialect = manifest.dialect(),
             "there is no such dialect; see `tabwire dialects`"
         );
-        return manifest.links_only("Its dialect does not exist.");
+        return manifest.close("Its dialect does not exist.");
     };
     let open = edge
         .compat
@@ -91,7 +91,7 @@ fn as_enabled(edge: &Edge, manifest: Manifest) -> Manifest {
                 "The hub does not listen for this page; start it with --compat {}.",
                 info.name
             );
-            manifest.links_only(remark)
+            manifest.close(remark)
         }
         _ => manifest,
     }

@@ -57,6 +57,11 @@ enum Command {
     /// Shows what happens in the sessions, as it happens.
     #[command(after_help = "Examples:\n  tabwire tail\n  tabwire tail --session viewer --json")]
     Tail(Tail),
+    /// Opens a page of the hub in your browser: the 3D viewer.
+    #[command(after_help = "Examples:\n  tabwire open viewer\n  \
+        tabwire open viewer --name left --print\n\n\
+        Where no hub runs, one is started in the background; it ends when nobody needs it.")]
+    Open(Open),
     /// Starts, lists and closes browsers of their own, with the extension in them.
     #[command(after_help = "Examples:\n  tabwire browser new --headless\n  \
         tabwire browser new --profile work\n  tabwire browser close work\n\n\
@@ -162,6 +167,48 @@ pub struct Stdio {
     /// Joins a hub that runs, and starts none.
     #[arg(long)]
     pub no_start: bool,
+}
+
+#[derive(Args)]
+pub struct Open {
+    /// Which page.
+    pub page: PageName,
+    /// What the page's session shall be called.
+    #[arg(long, value_parser = command::open::page_name)]
+    pub name: Option<String>,
+    /// Only prints the address.
+    #[arg(long)]
+    pub print: bool,
+    /// The folder of the hub's data.
+    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// The port of a hub that has to be started.
+    #[arg(long, env = "TABWIRE_PORT", value_name = "PORT")]
+    pub port: Option<u16>,
+    /// When a hub that had to be started ends, after nobody was there.
+    #[arg(long, value_parser = humantime::parse_duration, default_value = "15m", value_name = "TIME")]
+    pub idle_exit: Duration,
+    /// Uses a hub that runs, and starts none.
+    #[arg(long)]
+    pub no_start: bool,
+    /// Prints JSON for programs.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A page that comes with the program.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub enum PageName {
+    Viewer,
+}
+
+impl PageName {
+    /// Returns its name in addresses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Viewer => "viewer",
+        }
+    }
 }
 
 #[derive(Args)]
@@ -439,6 +486,7 @@ fn run_any() -> Result<(), Failure> {
             command::serve::run(&layers, serve.print_config, serve.idle_exit)
         }
         Command::Stdio(stdio) => command::stdio::run(&stdio),
+        Command::Open(open) => command::open::run(&open),
         Command::Status(status) => command::status::run(&status),
         Command::Stop(stop) => command::stop::run(&stop),
         Command::Sessions(sessions) => command::sessions::run(&sessions),

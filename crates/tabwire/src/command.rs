@@ -9,6 +9,7 @@ pub mod dialects;
 pub mod doctor;
 pub mod install;
 pub mod native_host;
+pub mod open;
 pub mod pair;
 pub mod serve;
 pub mod sessions;

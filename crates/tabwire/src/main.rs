@@ -18,6 +18,7 @@ mod extension;
 mod failure;
 mod kept;
 mod launcher;
+mod pages;
 mod wiring;
 
 use std::process::ExitCode;

@@ -29,7 +29,7 @@ pub fn list(toolbox: &Toolbox) -> Vec<Definition> {
                 .collect(),
         }
     });
-    let mut listed: Vec<_> = declared.chain(toolbox.manifests.list()).collect();
+    let mut listed: Vec<_> = declared.chain(toolbox.manifests.list(&toolbox.hub)).collect();
     listed.sort_by(|one, other| one.name.cmp(&other.name));
     listed
 }
@@ -160,7 +160,7 @@ fn is_shared(toolbox: &Toolbox, name: &str, offers: &[Offer]) -> bool {
 fn is_ours(toolbox: &Toolbox, name: &str) -> bool {
     TOOLS.iter().any(|tool| tool.name == name)
         || originals::find(name).is_some()
-        || toolbox.manifests.has(name)
+        || toolbox.manifests.has(&toolbox.hub, name)
 }
 
 fn define(name: String, spec: &ToolSpec) -> Definition {

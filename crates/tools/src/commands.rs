@@ -264,7 +264,7 @@ pub(crate) fn discovers(session: &Session) -> bool {
 
 /// Returns whether a peer says that it can do something beyond the minimum.
 pub(crate) fn has_capability(session: &Session, name: &str) -> bool {
-    session.info().capabilities.iter().any(|known| known == name)
+    session.has_capability(name)
 }
 
 /// Lists what a browser can do, in the words of the tools.

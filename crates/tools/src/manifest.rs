@@ -42,8 +42,18 @@ const TIMEOUT_MS: u64 = 2000;
 /// The longest time that a manifest may give a page, in milliseconds.
 const TIMEOUT_MS_MOST: u64 = 600_000;
 /// The keys of a manifest's head.
-const KEYS: [&str; 9] =
-    ["name", "title", "dialect", "page", "timeoutMs", "notice", "confirm", "types", "tool"];
+const KEYS: [&str; 10] = [
+    "name",
+    "title",
+    "dialect",
+    "page",
+    "ownPage",
+    "timeoutMs",
+    "notice",
+    "confirm",
+    "types",
+    "tool",
+];
 
 /// A manifest, read and checked.
 pub struct Manifest {
@@ -51,15 +61,20 @@ pub struct Manifest {
     name: String,
     title: String,
     dialect: String,
+    /// What a page of another dialect says in its hello to be described by this.
+    capability: String,
     /// The address of the app's page; `{id}` is who the page will be.
     page: Option<Template>,
+    /// The path of a page that the hub itself serves and that this describes too.
+    own_page: Option<Template>,
     timeout: Duration,
     /// The event that tells the page of every call.
     notice: Option<String>,
     confirm: Confirm,
     tools: Vec<Tool>,
-    /// What a link is told with.
-    remark: Option<String>,
+    /// Why nobody can connect in its dialect, where that is so: then its tools are there only
+    /// while a page of ours is that speaks another.
+    closed: Option<String>,
 }
 
 /// How an app shows that it has done a command.
@@ -90,15 +105,17 @@ impl Manifest {
         let types = types::read(&root)?;
         let manifest = Self {
             file: file.to_owned(),
+            capability: format!("manifest:{}", name.value),
             name: name.value,
             title,
             dialect: root.need_text("a manifest", "dialect")?.value,
             page: read_page(&root)?,
+            own_page: read_own_page(&root)?,
             timeout: read_timeout(&root)?,
             notice: root.text("notice")?.map(|notice| notice.value),
             confirm: read_confirm(&root)?,
             tools: tool::read(&root, &types)?,
-            remark: None,
+            closed: None,
         };
         if manifest.page.is_none() && manifest.link_tool().is_some() {
             return Err(root.error("a tool with `link = true` needs `page`"));
@@ -131,11 +148,9 @@ impl Manifest {
         self.tools.iter().map(|tool| &tool.definition)
     }
 
-    /// Keeps only the link tools, for a dialect that is not enabled; the remark says how it is.
-    pub fn links_only(mut self, remark: impl Into<String>) -> Self {
-        self.remark = Some(remark.into());
-        self.tools.retain(|tool| matches!(tool.action, Action::Link));
-        self
+    /// Says that nobody can connect in its dialect, and why.
+    pub fn close(self, remark: impl Into<String>) -> Self {
+        Self { closed: Some(remark.into()), ..self }
     }
 
     /// Returns the name of the tool that tells the page's address.
@@ -153,6 +168,18 @@ fn read_page(root: &Section<'_>) -> Result<Option<Template>, ManifestError> {
         true => Ok(Some(template)),
         false => {
             let message = "`page` must be a web address with {id} once in it";
+            Err(root.error_at(page.at, message))
+        }
+    }
+}
+
+fn read_own_page(root: &Section<'_>) -> Result<Option<Template>, ManifestError> {
+    let Some(page) = root.text("ownPage")? else { return Ok(None) };
+    let template = Template::parse(&page.value).map_err(|why| root.error_at(page.at, why))?;
+    match page.value.starts_with('/') && template.places().eq(["id"]) {
+        true => Ok(Some(template)),
+        false => {
+            let message = "`ownPage` must be a path of the hub with {id} once in it";
             Err(root.error_at(page.at, message))
         }
     }

@@ -97,7 +97,10 @@ impl Toolbox {
         match self.own(name) {
             Some(own) => Some(own.definition.clone()),
             None if originals::find(name).is_some() => None,
-            None => self.manifests.definition(name).or_else(|| apps::definition(&self.hub, name)),
+            None => self
+                .manifests
+                .definition(&self.hub, name)
+                .or_else(|| apps::definition(&self.hub, name)),
         }
     }
 
@@ -110,6 +113,11 @@ impl Toolbox {
     /// what is for clients and operators.
     pub fn set_own_hosts(&self, hosts: Vec<String>) {
         *self.own_hosts.write() = hosts;
+    }
+
+    /// Returns the first of the hub's own hosts, by which pages on this machine reach it.
+    pub(crate) fn own_host(&self) -> Option<String> {
+        self.own_hosts.read().first().cloned()
     }
 
     /// Says who starts browsers. Only the first one counts.
@@ -155,7 +163,7 @@ impl Toolbox {
             (None, None) => None,
         };
         let Some(own) = own else {
-            if self.manifests.has(name)
+            if self.manifests.has(&self.hub, name)
                 && let Some(done) =
                     manifest::call(&self.manifests, self, client, name, args.clone()).await
             {

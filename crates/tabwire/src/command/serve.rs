@@ -32,6 +32,7 @@ use crate::{
     failure::Failure,
     kept::Kept,
     launcher::{self, OwnLauncher},
+    pages,
     wiring::{self, FrontDesk},
 };
 
@@ -89,6 +90,7 @@ async fn serve(
         error => Failure::failed(error),
     })?;
     let mcp = wiring::start_mcp(&edge);
+    let _ = edge.pages.set(pages::find);
     edge.serve(listeners, wiring::mcp_routes(&edge, mcp.clone()));
     lease.announce(edge.port(), VERSION).map_err(Failure::failed)?;
     let idle = idle_exit.map(IdleExit::new);

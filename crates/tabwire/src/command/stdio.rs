@@ -4,6 +4,7 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 use machine::{
@@ -25,7 +26,11 @@ pub fn run(options: &Stdio) -> Result<(), Failure> {
         binding: options.session.clone().or(instance),
     };
     let data = options.data.clone().unwrap_or_else(|| Own::default().data);
-    let start = if options.no_start { None } else { Some(background_hub(options, &data)?) };
+    let start = if options.no_start {
+        None
+    } else {
+        Some(background_hub(&data, options.idle_exit, options.port)?)
+    };
     let limits = Limits { line: mcp::stream::Limits::default().line, ..Limits::default() };
     api::block_on(async {
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
@@ -39,13 +44,17 @@ pub fn run(options: &Stdio) -> Result<(), Failure> {
     })
 }
 
-/// Says how to start the hub that this relay would join. The environment goes with it.
-fn background_hub(options: &Stdio, data: &Path) -> Result<StartHub, Failure> {
+/// Says how to start the hub that is to be joined. The environment goes with it.
+pub fn background_hub(
+    data: &Path,
+    idle_exit: Duration,
+    port: Option<u16>,
+) -> Result<StartHub, Failure> {
     let data = std::path::absolute(data)?;
     let mut args: Vec<OsString> = vec!["serve".into(), "--data".into(), data.into()];
-    let idle = humantime::format_duration(options.idle_exit).to_string().replace(' ', "");
+    let idle = humantime::format_duration(idle_exit).to_string().replace(' ', "");
     args.extend(["--idle-exit".into(), idle.into()]);
-    if let Some(port) = options.port {
+    if let Some(port) = port {
         args.extend(["--port".into(), port.to_string().into()]);
     }
     Ok(StartHub { program: own_program()?, args })

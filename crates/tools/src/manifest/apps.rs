@@ -4,7 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use arc_swap::ArcSwap;
 
-use super::{Manifest, ManifestError, tool::Tool};
+use hub::Hub;
+
+use super::{
+    Manifest, ManifestError,
+    tool::{Action, Tool},
+};
 use crate::definition::Definition;
 
 /// The manifests in force. Clones share them.
@@ -23,6 +28,13 @@ pub(super) struct Owned {
 impl Owned {
     pub fn tool(&self) -> &Tool {
         &self.manifest.tools[self.index]
+    }
+
+    /// Whether it can be called: pages can connect, or one is known; links are told always.
+    fn is_there(&self, hub: &Hub) -> bool {
+        self.manifest.closed.is_none()
+            || matches!(self.tool().action, Action::Link)
+            || !hub.filtered(|session| self.manifest.serves(session)).is_empty()
     }
 }
 
@@ -48,21 +60,23 @@ impl Apps {
     }
 
     /// Returns what a client reads about all tools, by name.
-    pub fn list(&self) -> Vec<Definition> {
-        self.in_force.load().values().map(|owned| owned.tool().definition.clone()).collect()
+    pub fn list(&self, hub: &Hub) -> Vec<Definition> {
+        let in_force = self.in_force.load();
+        let there = in_force.values().filter(|owned| owned.is_there(hub));
+        there.map(|owned| owned.tool().definition.clone()).collect()
     }
 
     /// Returns what a client reads about one tool.
-    pub fn definition(&self, tool: &str) -> Option<Definition> {
-        self.in_force.load().get(tool).map(|owned| owned.tool().definition.clone())
+    pub fn definition(&self, hub: &Hub, tool: &str) -> Option<Definition> {
+        self.find(hub, tool).map(|owned| owned.tool().definition.clone())
     }
 
     /// Returns whether there is a tool of that name.
-    pub fn has(&self, tool: &str) -> bool {
-        self.in_force.load().contains_key(tool)
+    pub fn has(&self, hub: &Hub, tool: &str) -> bool {
+        self.in_force.load().get(tool).is_some_and(|owned| owned.is_there(hub))
     }
 
-    pub(super) fn find(&self, tool: &str) -> Option<Owned> {
-        self.in_force.load().get(tool).cloned()
+    pub(super) fn find(&self, hub: &Hub, tool: &str) -> Option<Owned> {
+        self.in_force.load().get(tool).filter(|owned| owned.is_there(hub)).cloned()
     }
 }

@@ -32,7 +32,7 @@ pub async fn call(
     name: &str,
     args: Value,
 ) -> Option<Result<Output, Fault>> {
-    let owned = apps.find(name)?;
+    let owned = apps.find(&toolbox.hub, name)?;
     let call = Call { manifest: &owned.manifest, toolbox, client, name };
     Some(call.run(&owned.tool().action, args).await)
 }
@@ -68,7 +68,7 @@ impl Call<'_> {
             }
             Action::Link => {
                 refuse_unknown(&fields, &[])?;
-                self.manifest.link(&self.toolbox.hub, self.client, named)
+                self.manifest.link(self.toolbox, self.client, named)
             }
         }
     }

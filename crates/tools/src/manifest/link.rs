@@ -4,8 +4,11 @@ use hub::{Hub, Session};
 use model::{Code, Fault, InstanceId, json::shorten};
 use serde_json::json;
 
-use super::Manifest;
-use crate::definition::{Client, Output};
+use super::{Manifest, template::Template};
+use crate::{
+    Toolbox,
+    definition::{Client, Output},
+};
 
 /// Who a page will be.
 struct PageId {
@@ -18,16 +21,16 @@ impl Manifest {
     /// Tells the address. Nothing is sent to anybody.
     pub(super) fn link(
         &self,
-        hub: &Hub,
+        toolbox: &Toolbox,
         client: &Client,
         named: Option<String>,
     ) -> Result<Output, Fault> {
+        let hub = &toolbox.hub;
         let PageId { id, implied } = match named {
             Some(named) => self.named_page(hub, &named)?,
             None => self.implied_page(hub, client),
         };
-        let page = self.page.as_ref();
-        let url = page.and_then(|page| page.fill(|_| Some(encode(&id)))).ok_or_else(|| {
+        let url = self.address(toolbox, &id).ok_or_else(|| {
             Fault::new(Code::Internal, format!("{} has no address for its page", self.title))
         })?;
         let is_there = |session: &Session| {
@@ -39,9 +42,9 @@ impl Manifest {
             (false, true) => "Tools called from here then go to that page.".to_owned(),
             (false, false) => format!("Then call the tools with session {id:?}."),
         };
-        let next = match &self.remark {
-            Some(remark) => format!("{next}\n{remark}"),
-            None => next,
+        let next = match &self.closed {
+            Some(remark) if self.own_page.is_none() => format!("{next}\n{remark}"),
+            _ => next,
         };
         let begin = format!("Open this address in a browser to connect {}:", self.title);
         Ok(Output {
@@ -50,6 +53,17 @@ impl Manifest {
             images: Vec::new(),
             source: None,
         })
+    }
+
+    /// Writes the address: of the app's page, or of ours where the app's cannot connect.
+    fn address(&self, toolbox: &Toolbox, id: &str) -> Option<String> {
+        let fill = |page: &Template| page.fill(|_| Some(encode(id)));
+        match (&self.own_page, &self.closed, &self.page) {
+            (Some(own), Some(_), _) | (Some(own), None, None) => {
+                Some(format!("http://{}{}", toolbox.own_host()?, fill(own)?))
+            }
+            (_, _, page) => fill(page.as_ref()?),
+        }
     }
 
     /// The page that `session` names: one that exists, or a new one.

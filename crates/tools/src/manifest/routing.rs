@@ -45,7 +45,7 @@ impl Manifest {
 
     /// Returns whether a session is a page of this app.
     pub(super) fn serves(&self, session: &Session) -> bool {
-        *session.dialect == *self.dialect
+        *session.dialect == *self.dialect || session.has_capability(&self.capability)
     }
 
     /// Adds to a fault how a page is connected.

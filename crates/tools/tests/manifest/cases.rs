@@ -42,7 +42,8 @@ fn every_manifest_of_the_folder_is_shipped_and_has_cases() {
 #[tokio::test]
 async fn every_tool_has_a_case_and_every_case_a_tool() {
     let stage = Stage::start();
-    let listed: BTreeSet<_> = stage.apps.list().into_iter().map(|tool| tool.name).collect();
+    let listed: BTreeSet<_> =
+        stage.apps.list(&stage.toolbox.hub).into_iter().map(|tool| tool.name).collect();
     assert_eq!(listed.len(), 61);
     let cases = cases();
     let known: BTreeSet<_> = ["commands", "getters", "links"]

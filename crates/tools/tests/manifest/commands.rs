@@ -142,7 +142,7 @@ async fn the_other_kinds_of_arguments_are_checked_and_listed_too() {
         let fault = stage.call("lamp.set", args).await.unwrap_err();
         assert!(fault.message.contains(part), "{fault}");
     }
-    let schema = stage.apps.definition("lamp.set").unwrap().input_schema;
+    let schema = stage.apps.definition(&stage.toolbox.hub, "lamp.set").unwrap().input_schema;
     assert_eq!(
         schema,
         json!({

@@ -2,7 +2,9 @@
 
 use std::{env, fs, path::PathBuf};
 
-use tools::manifest::{self, Apps, LARGEST, Manifest, ManifestError};
+use tools::manifest::{self, LARGEST, Manifest, ManifestError};
+
+use crate::page::Stage;
 
 const HEAD: &str = "name = \"lamp\"\ndialect = \"lamp\"\n";
 
@@ -237,13 +239,14 @@ fn a_manifest_takes_the_place_of_one_with_its_name() {
     assert_eq!(found, [("hello3d", "mine.toml"), ("lamp", "lamp.toml")]);
 }
 
-#[test]
-fn a_tool_that_two_manifests_have_stays_with_the_first() {
+#[tokio::test]
+async fn a_tool_that_two_manifests_have_stays_with_the_first() {
     let text = format!("{HEAD}{}", tool("reply = \"r\""));
     let (first, second) = (parse(&text).ok().unwrap(), Manifest::parse("two.toml", &text).unwrap());
-    let apps = Apps::default();
+    let Stage { toolbox, apps, .. } = &Stage::with(Vec::new());
+    let hub = &toolbox.hub;
     let complaints = apps.set(vec![first, second]);
     assert_eq!(complaints[0].to_string(), "two.toml: tool `t` is in lamp.toml already");
-    assert_eq!(apps.list().len(), 1);
-    assert!(apps.set(Vec::new()).is_empty() && !apps.has("t"));
+    assert_eq!(apps.list(hub).len(), 1);
+    assert!(apps.set(Vec::new()).is_empty() && !apps.has(hub, "t"));
 }

@@ -55,7 +55,7 @@ struct Seen {
 impl Stage {
     pub fn start() -> Self {
         let stage = Self::with(manifest::shipped());
-        assert!(stage.apps.has("get_model_color"));
+        assert!(stage.apps.has(&stage.toolbox.hub, "get_model_color"));
         stage
     }
 
@@ -85,13 +85,30 @@ impl Stage {
         page
     }
 
+    /// A page of our own that says which manifest describes it, and has pushed its state.
+    pub async fn own_page(&self, instance: &str, capability: &str) -> Page {
+        let page = self.capable_peer(instance, "native", Manner::Willing, &[capability]).await;
+        page.push_state(state());
+        page
+    }
+
     pub async fn peer(&self, instance: &str, dialect: &'static str, manner: Manner) -> Page {
+        self.capable_peer(instance, dialect, manner, &[]).await
+    }
+
+    async fn capable_peer(
+        &self,
+        instance: &str,
+        dialect: &'static str,
+        manner: Manner,
+        capabilities: &[&str],
+    ) -> Page {
         let hello = Hello {
             instance: InstanceId::parse(instance).unwrap(),
             kind: Kind::App,
             name: Some(dialect.to_owned()),
             version: None,
-            capabilities: Vec::new(),
+            capabilities: capabilities.iter().map(|word| (*word).to_owned()).collect(),
             epoch: None,
             position: None,
             resume_token: None,

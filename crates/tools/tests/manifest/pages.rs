@@ -106,12 +106,24 @@ async fn the_link_carries_the_clients_id_or_what_it_is_bound_to() {
 }
 
 #[tokio::test]
-async fn a_manifest_can_be_reduced_to_its_link() {
-    let links = manifest::shipped().into_iter().map(|all| all.links_only("it is off")).collect();
-    let stage = Stage::with(links);
-    let names: Vec<_> = stage.apps.list().into_iter().map(|tool| tool.name).collect();
+async fn without_its_dialect_a_manifest_is_its_link_until_a_page_of_ours_is_there() {
+    let closed = manifest::shipped().into_iter().map(|all| all.close("it is off")).collect();
+    let stage = Stage::with(closed);
+    stage.toolbox.set_own_hosts(vec!["127.0.0.1:8765".to_owned()]);
+    let hub = &stage.toolbox.hub;
+    let names: Vec<_> = stage.apps.list(hub).into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["get_browser_connection_url"]);
     let client = client("test");
     let call = manifest::call(&stage.apps, &stage.toolbox, &client, "get_model_color", json!({}));
     assert!(call.await.is_none(), "no manifest has it");
+    let link = stage.call("get_browser_connection_url", json!({})).await.unwrap();
+    assert_eq!(link.structured["url"], "http://127.0.0.1:8765/viewer/?sessionId=test");
+    assert!(!link.text.contains("it is off"), "{}", link.text);
+
+    let viewer = stage.own_page("viewer", "manifest:hello3d").await;
+    assert_eq!(stage.apps.list(hub).len(), 61);
+    let color = stage.call("get_model_color", json!({})).await.unwrap();
+    assert!(color.text.starts_with("Model color: #"), "{}", color.text);
+    stage.call("change_model_color", json!({"color": "maraschino"})).await.unwrap();
+    assert_eq!(viewer.commands().last().unwrap().0, "changeColor");
 }

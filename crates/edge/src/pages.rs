@@ -1,0 +1,110 @@
+//! The pages that come with the program, such as the viewer: plain files, no listing, no state.
+//!
+//! Who has the files is the binary's matter; it gives a function. What a page may load is said by
+//! a content security policy: its own files, sockets of this hub, and models from anywhere that
+//! the user names.
+
+use std::{borrow::Cow, sync::Arc};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Path, State},
+    http::{HeaderMap, HeaderValue, Response, StatusCode, header},
+    routing::get,
+};
+use model::{Code, Fault};
+
+use crate::{Edge, reply};
+
+/// One file of a page.
+pub struct File {
+    /// What is in it.
+    pub bytes: Cow<'static, [u8]>,
+    /// Changes with the bytes.
+    pub tag: String,
+}
+
+/// Finds a file by page and path: `("viewer", "main.js")`.
+pub type Files = fn(&str, &str) -> Option<File>;
+
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+    img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; \
+    connect-src 'self' ws: wss: http: https: data: blob:; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// The routes of this file.
+pub fn routes() -> Router<Arc<Edge>> {
+    Router::new()
+        .route("/viewer", get(|| async { moved("/viewer/") }))
+        .route("/viewer/", get(index))
+        .route("/viewer/{*path}", get(file))
+}
+
+async fn index(edge: State<Arc<Edge>>, headers: HeaderMap) -> Response<Body> {
+    find(&edge, "viewer", "index.html", &headers)
+}
+
+async fn file(
+    edge: State<Arc<Edge>>,
+    Path(path): Path<String>,
+    headers: HeaderMap,
+) -> Response<Body> {
+    find(&edge, "viewer", &path, &headers)
+}
+
+fn find(edge: &Edge, page: &str, path: &str, headers: &HeaderMap) -> Response<Body> {
+    let Some(file) = edge.pages.get().and_then(|files| files(page, path)) else {
+        let fault = Fault::new(Code::NotFound, format!("there is no {page} page of that name"));
+        let fault = match edge.pages.get().and_then(|files| files(page, "index.html")) {
+            Some(_) => fault,
+            None => fault.hint("this program was built without it; run `npm run build` in web"),
+        };
+        return reply::fault(&fault);
+    };
+    let tag = format!("\"{}\"", file.tag);
+    let known = headers.get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
+    let is_known = known.is_some_and(|known| known.split(',').any(|one| one.trim() == tag));
+    let mut response = match is_known {
+        true => status(StatusCode::NOT_MODIFIED),
+        false => Response::new(Body::from(file.bytes)),
+    };
+    let headers = response.headers_mut();
+    reply::harden(headers);
+    // Kept, but asked for each time: the next version has the same addresses.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type(path)));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        headers.insert(header::ETAG, tag);
+    }
+    response
+}
+
+fn moved(to: &'static str) -> Response<Body> {
+    let mut response = status(StatusCode::PERMANENT_REDIRECT);
+    response.headers_mut().insert(header::LOCATION, HeaderValue::from_static(to));
+    reply::harden(response.headers_mut());
+    response
+}
+
+fn status(status: StatusCode) -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = status;
+    response
+}
+
+fn media_type(path: &str) -> &'static str {
+    match path.rsplit_once('.').map(|(_, ending)| ending) {
+        Some("html") => "text/html; charset=utf-8",
+        Some("js") => "text/javascript; charset=utf-8",
+        Some("css") => "text/css; charset=utf-8",
+        Some("json" | "map") => "application/json",
+        Some("svg") => "image/svg+xml",
+        Some("png") => "image/png",
+        Some("wasm") => "application/wasm",
+        Some("glb") => "model/gltf-binary",
+        _ => "application/octet-stream",
+    }
+}

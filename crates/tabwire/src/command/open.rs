@@ -1,0 +1,72 @@
+//! `tabwire open viewer`: opens a page of the hub in the user's browser; starts a hub if none runs.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
+use machine::{JoinError, JoinHello, Joiner, ReachError};
+use serde_json::json;
+
+use super::stdio::background_hub;
+use crate::{api, cli::Open, config::Own, failure::Failure};
+
+pub fn run(options: &Open) -> Result<(), Failure> {
+    let data = options.data.clone().unwrap_or_else(|| Own::default().data);
+    let start = match options.no_start {
+        true => None,
+        false => Some(background_hub(&data, options.idle_exit, options.port)?),
+    };
+    let hello = JoinHello {
+        term: 0,
+        client_id: format!("open-{}", model::id::random_text(26)),
+        binding: None,
+    };
+    let port = api::block_on(async {
+        let joined = Joiner::new(data, start).join(&hello, true).await;
+        let joined = joined.map_err(|error| match error {
+            JoinError::Reach(ReachError::NoHub(_)) => Failure::no_hub(error),
+            _ => Failure::failed(error),
+        })?;
+        Ok(joined.welcome.port)
+    })?;
+    let url = format!("http://127.0.0.1:{port}/{}/{}", options.page.as_str(), query(options));
+    let is_shown = !options.print && show(&url);
+    let mut out = std::io::stdout();
+    match options.json {
+        true => writeln!(out, "{}", json!({"url": url, "opened": is_shown}))?,
+        false => writeln!(out, "{url}")?,
+    }
+    if !is_shown && !options.print {
+        eprintln!("tabwire: no browser could be opened here; open the address in one");
+    }
+    Ok(())
+}
+
+/// The name is a word of our own or what `--name` took, so it needs no escaping.
+fn query(options: &Open) -> String {
+    options.name.as_ref().map_or_else(String::new, |name| format!("?name={name}"))
+}
+
+/// Asks the desktop to show an address; returns whether it took it.
+fn show(url: &str) -> bool {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let nothing = || (Stdio::null(), Stdio::null(), Stdio::null());
+    let (input, output, errors) = nothing();
+    Command::new(opener)
+        .arg(url)
+        .stdin(input)
+        .stdout(output)
+        .stderr(errors)
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Reads a name for a page: what a session can be called.
+pub fn page_name(text: &str) -> Result<String, String> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    match (1..=32).contains(&text.len()) && text.bytes().all(plain) {
+        true => Ok(text.to_owned()),
+        false => Err("a name has 1 to 32 of a-z, 0-9 and -".to_owned()),
+    }
+}
