@@ -3,7 +3,8 @@
  * `node --test`.
  *
  * With `--hub` it runs those that need a real hub (`real-*.test.ts`) instead of the others;
- * they find it by `TABWIRE_BIN`. Further arguments go to `node`, such as
+ * they find it by `TABWIRE_BIN`. With `--browser` it runs those that need a browser and the built
+ * extension (`browser-*.test.ts`). Further arguments go to `node`, such as
  * `--test-name-pattern=duplicate`.
  */
 
@@ -20,8 +21,14 @@ mkdirSync(CACHE, { recursive: true });
 const OUT = mkdtempSync(join(CACHE, 'tabwire-tests-'));
 process.on('exit', () => rmSync(OUT, { recursive: true, force: true }));
 
-const withHub = process.argv.includes('--hub');
-const forNode = process.argv.slice(2).filter((argument) => argument !== '--hub');
+// By how their names begin; what begins otherwise needs nothing.
+const KINDS = new Map([
+  ['--hub', 'real-'],
+  ['--browser', 'browser-'],
+]);
+const kind = process.argv.find((argument) => KINDS.has(argument));
+const withHub = kind === '--hub';
+const forNode = process.argv.slice(2).filter((argument) => argument !== kind);
 
 if (withHub && !process.env.TABWIRE_BIN) {
   console.error('TABWIRE_BIN must be the path of a tabwire binary');
@@ -31,8 +38,7 @@ if (withHub && !process.env.TABWIRE_BIN) {
 const bundled = [];
 for (const name of PACKAGES) {
   const outdir = join(OUT, name);
-  const isWanted = (file) =>
-    file.endsWith('.test.ts') && basename(file).startsWith('real-') === withHub;
+  const isWanted = (file) => file.endsWith('.test.ts') && prefixOf(file) === KINDS.get(kind);
   const files = readdirSync(join(name, 'test'), { recursive: true }).filter(isWanted);
   await build({
     entryPoints: files.map((file) => join(name, 'test', file)),
@@ -50,6 +56,10 @@ for (const name of PACKAGES) {
     logLevel: 'warning',
   });
   bundled.push(...files.map((file) => join(outdir, file.replace(/\.ts$/, '.mjs'))));
+}
+
+function prefixOf(file) {
+  return [...KINDS.values()].find((prefix) => basename(file).startsWith(prefix));
 }
 
 const run = spawnSync(

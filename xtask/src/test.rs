@@ -21,6 +21,7 @@ pub fn run(skip: &[String]) -> Result<()> {
     }
     if wanted("web") {
         shell::run("web", &["npm", "test", "--silent"])?;
+        shell::run("web", &["npm", "run", "--silent", "test:agreement"])?;
     }
     shell::run("", &["cargo", "build", "-q", "-p", "tabwire"])?;
     let binary = shell::root().join("target/debug/tabwire");

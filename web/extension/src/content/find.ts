@@ -84,7 +84,7 @@ function rankMatches(text: string, refs: Refs): Match[] {
   const lower = text.toLowerCase();
   const walk = new Walk(
     new Reading(),
-    { hidden: false, reference: false },
+    { hidden: false, styled: true, reference: false },
     { refs, maxNodes: Number.POSITIVE_INFINITY, viewport: null },
   );
   const matches: Match[] = [];

@@ -3,7 +3,7 @@
  */
 
 import { attribute, has, hasAny, isTrue, localName, matches } from './dom';
-import { INTERACTIVE } from './role-tables';
+import { INTERACTIVE, knowsState } from './role-tables';
 import { isSummary } from './roles';
 import { isPassword } from './values';
 
@@ -17,13 +17,16 @@ export interface FlagHints {
 
 const URL_LIMIT = 300;
 const CHECKABLE = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
+// Which are never half on.
+const EITHER_OR = new Set(['menuitemradio', 'radio', 'switch']);
 // Which a model handles unlike a plain text box or button.
 const TOLD_TYPES = new Set(['color', 'date', 'datetime-local', 'file', 'month', 'time', 'week']);
 
 export function flagsOf(element: Element, name: string, role: string, hints: FlagHints): string[] {
   const flags: string[] = [];
   if (hints.focused) flags.push('focused');
-  if (hasAny(element) || hints.disabledAround || CHECKABLE.has(role) || role === 'option') {
+  const hasState = CHECKABLE.has(role) || DISABLEABLE.has(name);
+  if (hasState || hasAny(element) || hints.disabledAround) {
     addState(flags, element, name, role, hints.disabledAround);
   }
   addByTag(flags, element, name, role);
@@ -41,20 +44,33 @@ function addState(
   if (disabledAround || isTrue(element, 'aria-disabled') || isNativelyDisabled(element, name)) {
     flags.push('disabled');
   }
-  const checked = checkedState(element, role);
+  const checked = knowsState(role, 'aria-checked') ? checkedState(element, role) : null;
   if (checked !== null) flags.push(checked);
-  const pressed = attribute(element, 'aria-pressed')?.toLowerCase();
+  const pressed = stateOf(element, role, 'aria-pressed');
   if (pressed === 'true') flags.push('pressed');
   else if (pressed === 'mixed') flags.push('mixed');
-  const expanded = attribute(element, 'aria-expanded')?.toLowerCase();
+  const expanded = stateOf(element, role, 'aria-expanded') ?? popoverState(element, name);
   if (expanded === 'true') flags.push('expanded');
   else if (expanded === 'false') flags.push('collapsed');
-  if (element instanceof HTMLOptionElement ? element.selected : isTrue(element, 'aria-selected')) {
-    flags.push('selected');
-  }
-  if (isTrue(element, 'aria-required') || isNativelyRequired(element)) flags.push('required');
-  if (isTrue(element, 'aria-readonly') || isNativelyReadonly(element)) flags.push('readonly');
+  const isSelected = element instanceof HTMLOptionElement && element.selected;
+  if (isSelected || stateOf(element, role, 'aria-selected') === 'true') flags.push('selected');
+  const isRequired = DISABLEABLE.has(name) && matches(element, ':required');
+  if (isRequired || stateOf(element, role, 'aria-required') === 'true') flags.push('required');
+  const isReadonly = isNativelyReadonly(element);
+  if (isReadonly || stateOf(element, role, 'aria-readonly') === 'true') flags.push('readonly');
   if (isInvalid(element, name)) flags.push('invalid');
+}
+
+// What the page says of a state that elements of this role can have.
+function stateOf(element: Element, role: string, state: string): string | null {
+  return knowsState(role, state) ? (attribute(element, state)?.toLowerCase() ?? null) : null;
+}
+
+function popoverState(element: Element, name: string): string | null {
+  if ((name !== 'button' && name !== 'input') || !has(element, 'popovertarget')) return null;
+  if (!(element instanceof HTMLButtonElement || element instanceof HTMLInputElement)) return null;
+  const target = element.popoverTargetElement;
+  return target ? String(matches(target, ':popover-open')) : null;
 }
 
 function addByTag(flags: string[], element: Element, name: string, role: string): void {
@@ -87,15 +103,16 @@ export function checkedState(
       return element.checked ? 'checked' : 'unchecked';
     }
   }
-  const told = attribute(element, 'aria-checked')?.toLowerCase();
+  const told = stateOf(element, role, 'aria-checked');
   if (told === 'true') return 'checked';
-  if (told === 'mixed') return 'mixed';
+  if (told === 'mixed' && !EITHER_OR.has(role)) return 'mixed';
   return CHECKABLE.has(role) || told === 'false' ? 'unchecked' : null;
 }
 
 function headingLevel(element: Element, name: string): number {
-  const told = Number.parseInt(attribute(element, 'aria-level') ?? '', 10);
-  if (told > 0) return told;
+  const told = attribute(element, 'aria-level')?.trim();
+  // Whatever is no level counts as the first.
+  if (told) return Math.max(1, Number.parseInt(told, 10) || 1);
   return /^h[1-6]$/.test(name) ? Number(name.charAt(1)) : 2;
 }
 
@@ -113,20 +130,15 @@ function isNativelyDisabled(element: Element, name: string): boolean {
   return (DISABLEABLE.has(name) || name.includes('-')) && matches(element, ':disabled');
 }
 
-function isNativelyRequired(element: Element): boolean {
-  return (
-    (element instanceof HTMLInputElement ||
-      element instanceof HTMLTextAreaElement ||
-      element instanceof HTMLSelectElement) &&
-    element.required
-  );
-}
+// `readonly` means nothing to these.
+const ALWAYS_WRITABLE = new Set(
+  'button checkbox color file hidden image radio range reset submit'.split(' '),
+);
 
 function isNativelyReadonly(element: Element): boolean {
-  return (
-    (element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement) &&
-    element.readOnly
-  );
+  if (element instanceof HTMLTextAreaElement) return element.readOnly;
+  if (!(element instanceof HTMLInputElement)) return false;
+  return element.readOnly && !ALWAYS_WRITABLE.has(element.type);
 }
 
 function isInvalid(element: Element, name: string): boolean {

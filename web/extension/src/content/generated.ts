@@ -11,7 +11,11 @@ const TOKEN =
   /"((?:[^"\\]|\\.)*)"|attr\(\s*([\w-]+)[^)]*\)|(open-quote)|(close-quote)|(\/)|[\w-]+\([^)]*\)|\S+/g;
 
 /** Reads a computed `content`; what follows a slash is its alternative and wins. */
-export function parseContent(content: string): { pieces: Piece[]; isAlternative: boolean } {
+export function parseContent(
+  content: string,
+  quotes = 'auto',
+): { pieces: Piece[]; isAlternative: boolean } {
+  const [opening, closing] = readQuotes(quotes);
   let pieces: Piece[] = [];
   let isAlternative = false;
   for (const [, text, name, open, close, slash] of content.slice(0, 2000).matchAll(TOKEN)) {
@@ -20,10 +24,17 @@ export function parseContent(content: string): { pieces: Piece[]; isAlternative:
       isAlternative = true;
     } else if (text !== undefined) pieces.push({ text: withoutEscapes(text) });
     else if (name !== undefined) pieces.push({ attribute: name });
-    else if (open !== undefined) pieces.push({ text: '“' });
-    else if (close !== undefined) pieces.push({ text: '”' });
+    else if (open !== undefined) pieces.push({ text: opening });
+    else if (close !== undefined) pieces.push({ text: closing });
   }
   return { pieces, isAlternative };
+}
+
+// Of the outermost level; how deep a quote is in others is not looked at.
+function readQuotes(quotes: string): [string, string] {
+  if (quotes === 'none') return ['', ''];
+  const [opening, closing] = [...quotes.slice(0, 200).matchAll(/"((?:[^"\\]|\\.)*)"/g)];
+  return [withoutEscapes(opening?.[1] ?? '“'), withoutEscapes(closing?.[1] ?? '”')];
 }
 
 function withoutEscapes(text: string): string {

@@ -10,6 +10,7 @@ import {
   firstElementChild,
   has,
   hasAny,
+  isTrue,
   localName,
   namespace,
   nextElementSibling,
@@ -46,8 +47,8 @@ export function givenName(
 ): string {
   if (hasAny(element)) {
     if (followsReferences && has(element, 'aria-labelledby')) {
-      const texts = referenced(element, 'aria-labelledby').map((target) =>
-        source.readText(target, { reference: true }),
+      const texts = referenced(element, 'aria-labelledby').map(
+        (target) => source.readText(target, { reference: true }) || lastName(target, ''),
       );
       const name = texts.join(' ').trim();
       if (name !== '') return name;
@@ -124,7 +125,6 @@ function inputName(input: HTMLInputElement, source: NameSource): string {
         'Submit'
       );
     case 'file':
-      if (has(input, 'title')) return '';
       return input.multiple ? 'Choose Files' : 'Choose File';
     default:
       return '';
@@ -134,8 +134,9 @@ function inputName(input: HTMLInputElement, source: NameSource): string {
 function labelText(control: Element, source: NameSource): string {
   let text = '';
   for (const label of source.labelsOf(control).slice(0, 10)) {
-    if (sightOf(label, 'label') === 'gone') continue;
-    text += ` ${source.readText(label, { reference: false, except: control })}`;
+    if (sightOf(label, 'label') === 'gone' || isTrue(label, 'aria-hidden')) continue;
+    const told = source.readText(label, { reference: false, except: control });
+    text += ` ${told || (attribute(label, 'title') ?? '')}`;
   }
   return text.trim();
 }

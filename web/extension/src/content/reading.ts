@@ -6,9 +6,9 @@
 
 import {
   attribute,
+  closest,
   holds,
   isElement,
-  isTrue,
   localName,
   queryAll,
   referenced,
@@ -69,8 +69,10 @@ export class Reading implements NameSource {
     if (known !== undefined) return known;
     if (this.#nesting >= NESTING_LIMIT) return '';
     this.#nesting++;
+    const isRendered = sightOf(element, localName(element)) !== 'gone';
     const walk = new Walk(this, {
-      hidden: reference && isHiddenWhole(element),
+      hidden: reference && (!isRendered || isHiddenWhole(element)),
+      styled: isRendered,
       reference,
       ...(except && { except }),
     });
@@ -105,7 +107,8 @@ function isIn(outer: Element, inner: Element): boolean {
 }
 
 function isHiddenWhole(element: Element): boolean {
-  return sightOf(element, localName(element)) !== 'shown' || isTrue(element, 'aria-hidden');
+  if (sightOf(element, localName(element)) !== 'shown') return true;
+  return closest(element, '[aria-hidden="true" i]') !== null;
 }
 
 function findOwners(): Map<Element, Element> {

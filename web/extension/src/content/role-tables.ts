@@ -116,10 +116,24 @@ export const NAMED_BY_VALUE: ReadonlySet<string> = new Set(
   'combobox listbox meter progressbar scrollbar searchbox slider spinbutton textbox'.split(' '),
 );
 
-/** Which keep what is in them out of the names around them. */
+/** Which keep what is in them out of the names around them; references read it all the same. */
 export const CLOSED_TO_NAMES: ReadonlySet<string> = new Set(
-  'alertdialog dialog grid menu menubar tree treegrid tablist'.split(' '),
+  (
+    'alert alertdialog application article banner blockquote comment complementary contentinfo ' +
+    'dialog document feed figure form graphics-document graphics-symbol grid group img log main ' +
+    'marquee menu menubar meter navigation note object progressbar radiogroup row rowgroup ' +
+    'scrollbar search sectionfooter sectionheader separator slider spinbutton status suggestion ' +
+    'table tablist tabpanel timer toolbar tree treegrid doc-abstract doc-acknowledgments ' +
+    'doc-afterword doc-appendix doc-biblioentry doc-bibliography doc-chapter doc-colophon ' +
+    'doc-conclusion doc-cover doc-credit doc-credits doc-dedication doc-endnote doc-endnotes ' +
+    'doc-epigraph doc-epilogue doc-errata doc-example doc-footnote doc-foreword doc-glossary ' +
+    'doc-index doc-introduction doc-notice doc-pagebreak doc-pagefooter doc-pageheader ' +
+    'doc-pagelist doc-part doc-preface doc-prologue doc-pullquote doc-qna doc-tip doc-toc'
+  ).split(' '),
 );
+
+/** Tags that are open to names though their role is not. */
+export const OPEN_TO_NAMES: ReadonlySet<string> = new Set(['address', 'details', 'footer']);
 
 /** Which a user works with: never marked as clickable, for they are. */
 export const INTERACTIVE: ReadonlySet<string> = new Set(
@@ -151,6 +165,41 @@ export const NEEDS_ANCESTOR: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   ['option', new Set(['listbox', 'combobox', 'menu'])],
   ['treeitem', new Set(['tree', 'treegrid'])],
 ]);
+
+const roles = (words: string): ReadonlySet<string> => new Set(words.split(' '));
+
+// States that mean something only for some roles.
+const STATE_ROLES: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['aria-checked', roles('checkbox menuitemcheckbox menuitemradio option radio switch treeitem')],
+  [
+    'aria-expanded',
+    roles(
+      'application button checkbox columnheader combobox gridcell link listbox menuitem ' +
+        'menuitemcheckbox menuitemradio row rowheader switch tab treeitem',
+    ),
+  ],
+  ['aria-pressed', roles('button')],
+  [
+    'aria-readonly',
+    roles(
+      'checkbox columnheader combobox grid gridcell listbox menuitemcheckbox menuitemradio ' +
+        'radiogroup rowheader searchbox slider spinbutton switch textbox treegrid',
+    ),
+  ],
+  [
+    'aria-required',
+    roles(
+      'checkbox columnheader combobox gridcell listbox radiogroup rowheader searchbox ' +
+        'spinbutton switch textbox tree treegrid',
+    ),
+  ],
+  ['aria-selected', roles('columnheader gridcell option row rowheader tab treeitem')],
+]);
+
+/** Whether a role can have the state; what has no role may mean anything by it. */
+export function knowsState(role: string, state: string): boolean {
+  return role === 'generic' || STATE_ROLES.get(state)?.has(role) === true;
+}
 
 /** Returns the first word of a `role` attribute that is a role, in our spelling. */
 export function readRole(attribute: string): string | null {

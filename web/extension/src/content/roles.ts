@@ -23,6 +23,7 @@ import {
 } from './dom';
 import { INPUT_ROLES, NEEDS_ANCESTOR, readRole, TAG_ROLES } from './role-tables';
 import { flatParent } from './shadow';
+import { isDataTable } from './tables';
 
 type TableKind = 'table' | 'grid' | 'layout';
 
@@ -37,7 +38,9 @@ export class Roles {
     if (role === 'none') {
       return isKeptFromNone(element, name) ? this.#byTag(element, name) : 'none';
     }
-    if ((role === 'region' || role === 'form') && !isNamedByPage(element)) return 'generic';
+    if ((role === 'region' || role === 'form') && !isNamedByPage(element)) {
+      return name === role ? role : 'generic';
+    }
     return lacksAncestor(element, role) ? this.#byTag(element, name) : role;
   }
 
@@ -78,9 +81,7 @@ export class Roles {
       case 'table':
         return this.#tablePart(element, name);
       case 'svg':
-        return hasGraphicContent(element) && !hasTitle(element) && !isNamedByPage(element)
-          ? 'generic'
-          : 'img';
+        return isPicture(element) ? 'img' : 'generic';
       default:
         return this.#other(element);
     }
@@ -300,6 +301,12 @@ export function hasGraphicContent(svg: Element): boolean {
   return queryAll(svg, GRAPHIC_CONTENT).length > 0;
 }
 
+// One that is named, or shapes and nothing else.
+function isPicture(svg: Element): boolean {
+  if (hasTitle(svg) || isNamedByPage(svg)) return true;
+  return firstElementChild(svg) !== null && !hasGraphicContent(svg);
+}
+
 /** Whether an SVG element has a `<title>` of its own. */
 export function hasTitle(element: Element): boolean {
   const child = firstElementChild(element);
@@ -341,37 +348,6 @@ function findTableKind(table: Element): TableKind {
   return guessTableKind(table);
 }
 
-// Chrome's guess, without the parts that need colours.
 function guessTableKind(table: Element): TableKind {
-  if (!(table instanceof HTMLTableElement)) return 'layout';
-  if (table.isContentEditable || table.caption || table.tHead || table.tFoot) return 'table';
-  if (has(table, 'summary') || attribute(table, 'border') === '1') return 'table';
-  const rows = table.rows;
-  if (rows.length === 0) return 'layout';
-  const signs = 'th, col[width], colgroup, td[headers], td[abbr], td[scope]';
-  for (const found of queryAll(table, signs)) {
-    if (closest(found, 'table') === table) return 'table';
-  }
-  const columns = rows[0]?.cells.length ?? 0;
-  if (rows.length === 1 && columns === 1) return 'layout';
-  if (rows.length >= 20) return 'table';
-  return hasBorderedCells(table) ? 'table' : 'layout';
-}
-
-function hasBorderedCells(table: HTMLTableElement): boolean {
-  let bordered = 0;
-  let cells = 0;
-  for (const row of table.rows) {
-    for (const cell of row.cells) {
-      if (cells++ > 40) break;
-      const style = getComputedStyle(cell);
-      const sides = [style.borderTopWidth, style.borderBottomWidth];
-      const ends = [style.borderLeftWidth, style.borderRightWidth];
-      const isWide = (width: string) => Number.parseFloat(width) > 0;
-      if ((sides.every(isWide) && ends.every(isWide)) || sides.some(isWide) || ends.some(isWide)) {
-        bordered++;
-      }
-    }
-  }
-  return cells > 1 && bordered * 2 >= cells;
+  return table instanceof HTMLTableElement && isDataTable(table) ? 'table' : 'layout';
 }

@@ -21,7 +21,7 @@ export function snapshot(
   const viewport = viewportOnly ? { width: innerWidth, height: innerHeight } : null;
   const walk = new Walk(
     new Reading(),
-    { hidden: false, reference: false },
+    { hidden: false, styled: true, reference: false },
     { refs, maxNodes, viewport },
   );
   const { nodes, frames, truncated } = from ? walk.collect(from) : NOTHING;

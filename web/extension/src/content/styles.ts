@@ -2,11 +2,11 @@
  * What names need of CSS: line breaks between boxes, letter case, generated text, the pointer.
  *
  * Computed styles are the dearest thing in a walk, so answers are kept per kind of element (tag,
- * class, id, inline style, parent's class) for the length of one reading. Elements of one kind that
+ * class, id, inline style, `hidden`, parent's class) for the length of one reading. Elements of one kind that
  * a position selector treats differently get the first one's answer.
  */
 
-import { attribute, className, hasAny, parentElement } from './dom';
+import { attribute, className, has, hasAny, parentElement } from './dom';
 import { type Piece, parseContent } from './generated';
 
 interface Generated {
@@ -16,7 +16,7 @@ interface Generated {
 
 /** What is known of one kind of element; filled when asked for. */
 export interface Kind {
-  spaced?: boolean;
+  display?: string;
   transform?: string;
   pointer?: boolean;
   before?: Generated | null;
@@ -28,8 +28,12 @@ export class Styles {
 
   /** Whether its text stands apart from what comes before and after. */
   isSpaced(element: Element, kind: Kind): boolean {
-    if (kind.spaced === undefined) kind.spaced = isApart(getComputedStyle(element).display);
-    return kind.spaced;
+    return isApart(displayOf(element, kind));
+  }
+
+  /** Whether it parts what comes before from what comes after, though it has no text itself. */
+  isParting(element: Element, kind: Kind): boolean {
+    return !INLINE.test(displayOf(element, kind));
   }
 
   /** Whether it shows the hand; asked only below what does not. */
@@ -47,9 +51,7 @@ export class Styles {
       case 'lowercase':
         return text.toLowerCase();
       case 'capitalize':
-        return text.replace(/(^|[\s\p{P}])(\p{L})/gu, (_, gap: string, letter: string) => {
-          return gap + letter.toUpperCase();
-        });
+        return text.replace(WORD_START, (letter) => letter.toUpperCase());
       default:
         return text;
     }
@@ -70,7 +72,7 @@ export class Styles {
     let key = name;
     if (hasAny(element)) {
       key += `\n${className(element)}\n${attribute(element, 'id') ?? ''}`;
-      key += `\n${attribute(element, 'style') ?? ''}`;
+      key += `\n${attribute(element, 'style') ?? ''}\n${has(element, 'hidden')}`;
     }
     if (parent && hasAny(parent)) key += `\r${className(parent)}`;
     let kind = this.#kinds.get(key);
@@ -82,8 +84,17 @@ export class Styles {
   }
 }
 
+// A point or an apostrophe within a word does not begin another one.
+const WORD_START = /(?<![\p{L}\p{N}\p{M}_]|\p{L}['’·])\p{L}/gu;
+const INLINE = /^(?:inline|contents|none|ruby)/;
+
+function displayOf(element: Element, kind: Kind): string {
+  kind.display ??= getComputedStyle(element).display;
+  return kind.display;
+}
+
 function isApart(display: string): boolean {
-  return display !== 'inline' && display !== 'contents' && !display.startsWith('ruby');
+  return display !== 'inline' && !display.startsWith('ruby');
 }
 
 function readGenerated(element: Element, which: '::before' | '::after'): Generated | null {
@@ -91,7 +102,7 @@ function readGenerated(element: Element, which: '::before' | '::after'): Generat
   const content = style.content;
   if (content === 'none' || content === 'normal' || content === '') return null;
   if (style.display === 'none' || style.visibility !== 'visible') return null;
-  const { pieces, isAlternative } = parseContent(content);
+  const { pieces, isAlternative } = parseContent(content, style.quotes);
   if (pieces.length === 0) return null;
   return { pieces, spaced: isAlternative || isApart(style.display) };
 }

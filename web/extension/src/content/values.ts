@@ -67,8 +67,9 @@ function fileNames(input: HTMLInputElement): string {
   return names.length === 0 ? 'No file chosen' : cut(names.join(', '), TEXT_LIMIT);
 }
 
+// A list that shows its options shows by them what is chosen.
 function selectValue(select: HTMLSelectElement): string | null {
-  if (select.multiple) return null;
+  if (select.multiple || select.size > 1) return null;
   const chosen = select.selectedOptions[0];
   return chosen ? optionLabel(chosen) : '';
 }

@@ -22,12 +22,13 @@ import {
   rectOf,
   textData,
 } from './dom';
+import { CHILDLESS, isChosen, isClosedToNames, leafName, NATIVE_FIELDS } from './embedded';
 import { flagsOf, listens } from './flags';
 import { givenName, lastName } from './names';
 import { ownedBy, type Reading } from './reading';
 import type { Refs } from './refs';
-import { CLOSED_TO_NAMES, CONTROLS, NAMED_BY_CONTENT, NAMED_BY_VALUE } from './role-tables';
-import { hasGraphicContent } from './roles';
+import { CONTROLS, NAMED_BY_CONTENT, NAMED_BY_VALUE } from './role-tables';
+import { hasGraphicContent, isFocusable } from './roles';
 import { shadowRootOf } from './shadow';
 import type { Kind } from './styles';
 import { asName, cut, NAME_LIMIT, TEXT_LIMIT, tidy } from './text';
@@ -60,6 +61,8 @@ export interface Collector {
 interface WalkOptions {
   /** Reads what is not rendered too. */
   readonly hidden: boolean;
+  /** It is rendered: text is read as CSS shows it, with what CSS adds to it. */
+  readonly styled: boolean;
   /** Inside a reference: further references are not followed. */
   readonly reference: boolean;
   /** Contributes nothing: the control that a label is read for. */
@@ -117,21 +120,6 @@ const SKIPPED = new Set([
   'template',
   'title',
   'track',
-]);
-
-// What is in them is not theirs to show, or is the browser's.
-const CHILDLESS = new Set([
-  'audio',
-  'embed',
-  'frame',
-  'hr',
-  'iframe',
-  'img',
-  'input',
-  'meter',
-  'progress',
-  'textarea',
-  'video',
 ]);
 
 const TEXT_WALK_LIMIT = 5000;
@@ -211,11 +199,18 @@ export class Walk {
       return;
     }
     if (this.#reading.isAroundModal(frame.element)) return;
-    const text = this.#reading.styles.transform(frame.element, frame.kind, tidy(raw));
-    if (frame.listening) append(frame, text);
+    const text = this.#asShown(frame, tidy(raw));
+    // Of a list only what is chosen is read.
+    const isList = frame.role === 'listbox' && !this.#options.reference;
+    if (frame.listening && !isList) append(frame, text);
     if (!this.#collector || !this.#isInView(frame)) return;
     const at = this.#push([0, frame.depth, 'text', cut(text.trim(), TEXT_LIMIT)], frame.element);
     if (at >= 0) frame.namer?.covered.push(at);
+  }
+
+  #asShown(frame: Frame, text: string): string {
+    if (!this.#options.styled) return text;
+    return this.#reading.styles.transform(frame.element, frame.kind, text);
   }
 
   #enter(element: Element, parent: Frame, isRoot: boolean): Frame | null {
@@ -223,14 +218,21 @@ export class Walk {
     const tag = localName(element);
     if (SKIPPED.has(tag) || element === this.#options.except) return null;
     const sight = this.#sightOf(element, tag, parent, isRoot);
-    if (sight === 'gone') return null;
+    if (sight === 'gone') {
+      // What is only set aside still takes up its room.
+      const isThere = parent.listening && hasAny(element) && isSetAside(element);
+      if (isThere) this.#part(element, tag, parent);
+      return null;
+    }
     if (tag === 'br' || tag === 'wbr') {
       if (parent.listening) append(parent, ' ');
       return null;
     }
-    const frame = this.#open(element, tag, sight, parent);
+    const frame = this.#open(element, tag, sight, parent, isRoot);
     this.#findChildren(frame);
-    if (frame.listening) frame.text = this.#reading.styles.before(element, frame.kind);
+    if (frame.listening && this.#options.styled) {
+      frame.text = this.#reading.styles.before(element, frame.kind);
+    }
     return frame;
   }
 
@@ -252,7 +254,7 @@ export class Walk {
     return role === 'none' ? 'generic' : role;
   }
 
-  #open(element: Element, tag: string, sight: Sight, parent: Frame): Frame {
+  #open(element: Element, tag: string, sight: Sight, parent: Frame, isRoot: boolean): Frame {
     const reading = this.#reading;
     const subject = tag === 'label' ? (unseenControl(element) ?? element) : element;
     const subjectTag = subject === element ? tag : localName(subject);
@@ -263,7 +265,8 @@ export class Walk {
     const isOpen = given === '' && !this.#isNamedByValue(role, value);
     const becomes = subject !== element ? 'name' : this.#becomes(element, tag, role, given);
     const standIn = isOpen ? leafName(element, tag, role) : value || given;
-    const isClosed = standIn !== null || CLOSED_TO_NAMES.has(role) || isNestedGroup(role, parent);
+    const isRead = isRoot || this.#options.reference;
+    const isClosed = standIn !== null || (!isRead && isClosedToNames(element, tag, role));
     const frame: Frame = {
       element,
       tag,
@@ -274,7 +277,7 @@ export class Walk {
       shown,
       listening: becomes !== null || (parent.listening && !isClosed),
       becomes,
-      standIn: isClosed ? (standIn ?? '') : null,
+      standIn: isClosed ? (standIn ?? lastName(element, role)) : null,
       namer: isClosed ? null : parent.namer,
       covered: [],
       pointer: false,
@@ -300,8 +303,10 @@ export class Walk {
     if (NAMED_BY_CONTENT.has(role) || (role === 'row' && this.#reading.roles.isGridRow(element))) {
       return given === '' && !CHILDLESS.has(tag) && tag !== 'math' ? 'name' : null;
     }
-    const isText = role === 'textbox' || role === 'searchbox' || role === 'combobox';
-    return isText && !NATIVE_FIELDS.has(tag) ? 'value' : null;
+    if (NATIVE_FIELDS.has(tag)) return null;
+    // One that cannot have the focus is only the box around a field.
+    if (role === 'combobox') return isFocusable(element, tag) ? 'value' : null;
+    return role === 'textbox' || role === 'searchbox' ? 'value' : null;
   }
 
   #collect(
@@ -354,7 +359,9 @@ export class Walk {
   }
 
   #leave(frame: Frame, parent: Frame): void {
-    if (frame.listening) append(frame, this.#reading.styles.after(frame.element, frame.kind));
+    if (frame.listening && this.#options.styled) {
+      append(frame, this.#reading.styles.after(frame.element, frame.kind));
+    }
     if (frame.becomes !== null) this.#settle(frame, frame.becomes);
     if (parent.listening) this.#contribute(frame, parent);
     if (!this.#collector?.viewport || frame.entry < 0) return;
@@ -373,16 +380,36 @@ export class Walk {
   }
 
   #contribute(frame: Frame, parent: Frame): void {
-    if (frame.standIn !== null) {
-      if (frame.standIn !== '') append(parent, ` ${frame.standIn} `);
+    const { element, tag, kind, role } = frame;
+    // What has been typed stands for a field, not what the field is called.
+    const typed = frame.becomes === 'value' && !isBlank(frame.text) ? frame.text : null;
+    const standIn = typed ?? frame.standIn;
+    if (standIn) {
+      append(parent, ` ${standIn} `);
       return;
     }
-    let text = frame.text;
-    if (text === '' && frame.becomes === 'name') text = lastName(frame.element, frame.role);
-    if (text === '') return;
-    const { element, kind, role } = frame;
+    const text = standIn ?? (frame.text || lastName(element, role));
+    if (text === '') {
+      this.#part(element, tag, parent, kind);
+      return;
+    }
+    if (role === 'option' && !this.#isBase(parent) && !isChosen(element)) return;
     const isApart = CONTROLS.has(role) || this.#reading.styles.isSpaced(element, kind);
     append(parent, isApart ? ` ${text} ` : text);
+  }
+
+  // A box without text keeps the texts beside it apart.
+  #part(element: Element, tag: string, parent: Frame, known?: Kind): void {
+    if (parent.text === '') return;
+    const { styles } = this.#reading;
+    const isField = NATIVE_FIELDS.has(tag) || tag === 'output';
+    if (isField || styles.isParting(element, known ?? styles.kindOf(element, tag))) {
+      append(parent, ' ');
+    }
+  }
+
+  #isBase(frame: Frame): boolean {
+    return frame.tag === '';
   }
 
   #isInView(frame: Frame): boolean {
@@ -464,17 +491,6 @@ const BLANK = /^[ \t\n\r\f]*$/;
 
 function isBlank(text: string): boolean {
   return text.length < 1000 ? BLANK.test(text) : text.trim() === '';
-}
-
-const NATIVE_FIELDS = new Set(['input', 'select', 'textarea']);
-
-// What has no text inside is named by its last name inside other names.
-function leafName(element: Element, tag: string, role: string): string | null {
-  return CHILDLESS.has(tag) || tag === 'svg' ? lastName(element, role) : null;
-}
-
-function isNestedGroup(role: string, parent: Frame): boolean {
-  return role === 'group' && parent.namer?.role === 'treeitem';
 }
 
 /** The control of a label that is all there is to see of it. */

@@ -31,6 +31,13 @@ for (const [content, text] of cases) {
   test(`content: ${content}`, () => assert.equal(written(content), text));
 }
 
+test('quotes are those that the page has chosen', () => {
+  const quote = (quotes: string) => parseContent('open-quote close-quote', quotes).pieces;
+  assert.deepEqual(quote('"«" "»" "‹" "›"'), [{ text: '«' }, { text: '»' }]);
+  assert.deepEqual(quote('none'), [{ text: '' }, { text: '' }]);
+  assert.deepEqual(quote('auto'), [{ text: '“' }, { text: '”' }]);
+});
+
 test('an alternative is told apart', () => {
   assert.equal(parseContent('"★" / "s"').isAlternative, true);
   assert.equal(parseContent('"a / b"').isAlternative, false);
