@@ -1,6 +1,6 @@
 /**
- * Builds what ships: the client as one ESM file for pages, and the extension as a folder that
- * Chrome loads.
+ * Builds what ships: the client as one ESM file for pages, the extension as a folder that Chrome
+ * loads, and the viewer.
  *
  * Prints the size of each bundle, plain and as gzip would send it. Nothing that is built names
  * the machine it was built on.
@@ -10,6 +10,8 @@ import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { buildExtension } from '../extension/scripts/build.mjs';
+import { buildSdk } from '../sdk/scripts/build.mjs';
+import { buildViewer } from '../viewer/scripts/build.mjs';
 
 const CLIENT = 'shared/dist/tabwire-client.js';
 
@@ -24,7 +26,8 @@ await build({
   logLevel: 'warning',
 });
 
-for (const file of [CLIENT, ...(await buildExtension())]) {
+const BUILT = [...(await buildExtension()), ...(await buildSdk()), ...(await buildViewer())];
+for (const file of [CLIENT, ...BUILT]) {
   const bytes = readFileSync(file);
   const gzipped = gzipSync(bytes, { level: 9 }).length;
   console.log(`${file}  ${bytes.length} bytes, ${gzipped} gzipped`);

@@ -13,7 +13,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
-const PACKAGES = ['shared', 'extension'];
+const PACKAGES = ['shared', 'extension', 'sdk', 'viewer'];
 // Not in a package's `dist`: that of the extension is what browsers load. One for each run, so that
 // two at a time do not remove each other's files.
 const CACHE = join('node_modules', '.cache');
@@ -49,7 +49,7 @@ for (const name of PACKAGES) {
     format: 'esm',
     packages: 'external',
     // Our own package is TypeScript and goes in; those of others stay out.
-    alias: { '@tabwire/shared': './shared/src/index.ts' },
+    alias: { '@tabwire/sdk': './sdk/src/index.ts', '@tabwire/shared': './shared/src/index.ts' },
     platform: 'node',
     sourcemap: 'inline',
     target: 'node20',

@@ -88,6 +88,11 @@ export class Client {
     if (!this.#isStopped) this.#feed.push(state);
   }
 
+  /** Tells the state now if it waits to be told: a call is over, its effect must be seen. */
+  flushState(): void {
+    this.#feed.flush();
+  }
+
   /** Tells all tools of the app, or of the page in a tab, as they are now. */
   setTools(tools: readonly ToolSpec[], tabId?: number): void {
     this.#appendTools(tools, tabId);

@@ -11,8 +11,9 @@ import { Client } from './client';
 import type { ClientOptions } from './options';
 
 export type { CallContext, CallHandler } from './calls';
+export { isRecord } from './check';
 export type { Client } from './client';
-export type { Clock } from './clock';
+export { type Clock, systemClock } from './clock';
 export type { HubUrl, Status } from './connector';
 export type * from './generated/protocol';
 export { PayloadError } from './json';
@@ -23,7 +24,7 @@ export type { Credentials } from './proof';
 export type { ReconnectLimits } from './reconnect';
 export { type CallEnd, memoryResults, type ResultStore } from './result-store';
 export type { LogLimits } from './send-log';
-export type { SocketConstructor } from './socket';
+export type { Socket, SocketConstructor } from './socket';
 export type { StateHandler } from './state-feed';
 
 /** Connects to a hub and stays connected until `close`. */

@@ -53,6 +53,13 @@ export class StateFeed {
     else this.#cancel = this.#parts.clock.after(waitMs, () => this.#flush());
   }
 
+  /** Sends what waits for its 50 ms now. */
+  flush(): void {
+    if (this.#cancel === undefined) return;
+    this.#cancel();
+    this.#flush();
+  }
+
   /** Makes the next update a whole one: the hub may have missed what patches build on. */
   restart(): void {
     this.#base = undefined;

@@ -72,6 +72,18 @@ test('many pushes become at most twenty updates per second, the last one wins', 
   }
 });
 
+test('what waits is sent at once on demand, and only then', async () => {
+  const { feed: state, clock, updates } = feed();
+  state.push({ a: 1 });
+  state.flush();
+  assert.equal(updates.length, 1);
+  state.push({ a: 2 });
+  state.flush();
+  assert.deepEqual(updates.at(-1), { at: 0, version: 2, state: { a: 2 } });
+  await clock.advance(1000);
+  assert.equal(updates.length, 2);
+});
+
 test('a state that did not change is not sent', async () => {
   const { feed: state, clock, updates } = feed();
   for (let count = 0; count < 5; count++) {

@@ -9,7 +9,8 @@
 //! - reading: [`snapshots`], [`frames`], [`pictures`], [`scripts`], [`console`];
 //! - what comes of it: [`signals`], [`openings`], [`dialogs`];
 //! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
-//! - many at once, and deaths: [`crowd`], [`deaths`].
+//! - many at once, and deaths: [`crowd`], [`deaths`];
+//! - the example apps on the SDK: [`examples`].
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
@@ -18,6 +19,7 @@ mod crowd;
 mod deaths;
 mod dialogs;
 mod dragging;
+mod examples;
 mod files;
 mod forms;
 mod frames;

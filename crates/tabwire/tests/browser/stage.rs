@@ -97,6 +97,13 @@ impl Driver {
         started["session"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned()
     }
 
+    /// Returns the names of all tools that are listed.
+    pub async fn tools(&self) -> Vec<String> {
+        let listed = self.mcp.request("tools/list", json!({})).await.result();
+        let tools = listed["tools"].as_array().unwrap().iter();
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+    }
+
     /// Calls a tool; returns the whole result, good or bad.
     pub async fn result(&self, tool: &str, args: Value) -> Value {
         self.mcp.call(tool, args).await.result()

@@ -74,6 +74,7 @@ mod messages;
 mod metrics;
 mod naming;
 mod openapi;
+mod pages;
 mod pairing;
 mod pairing_commands;
 mod recovered_calls;

@@ -86,6 +86,11 @@ export class FakeSocket implements Socket {
     this.#emit('close', { code, reason });
   }
 
+  /** Something is wrong, and nothing follows. */
+  failOnly(): void {
+    this.#emit('error', {});
+  }
+
   /** Returns what was sent of one type. */
   of<Type extends FromBrowser['type']>(type: Type): Sent<Type>[] {
     return this.sent.filter((message): message is Sent<Type> => message.type === type);
