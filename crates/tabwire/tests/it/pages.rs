@@ -3,7 +3,7 @@
 use serde_json::json;
 use testkit::{Ask, Commands, HubOptions, Place};
 
-use crate::PROGRAM;
+use crate::scene::PROGRAM;
 
 #[tokio::test]
 async fn pages_are_served_with_a_policy_and_asked_for_by_tag() {
