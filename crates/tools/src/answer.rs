@@ -59,7 +59,7 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
         Value::Null => format!("{} is done", action.name),
         Value::Object(fields) if fields.is_empty() && !lines.is_empty() => String::new(),
         value => match action.effect {
-            Effect::Read => value.to_string(),
+            Effect::Read => with_content(value).unwrap_or_else(|| value.to_string()),
             Effect::Act | Effect::Add => report::words(value).unwrap_or_else(|| value.to_string()),
         },
     };
@@ -73,6 +73,18 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
     lines.extend(Some(text).filter(|text| !text.is_empty()));
     let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
     Output { text: lines.join("\n"), structured: value, images, source: Some(source) }
+}
+
+/// Writes a page's content as it is, below what is said about it: quoting it would double it.
+fn with_content(value: &Value) -> Option<String> {
+    let fields = value.as_object()?;
+    let content = fields.get("content")?.as_str()?;
+    let about: Map<_, _> = fields
+        .iter()
+        .filter(|(name, _)| *name != "content")
+        .map(|(n, v)| (n.clone(), v.clone()))
+        .collect();
+    Some(format!("{}\n{content}", Value::Object(about)))
 }
 
 /// Cuts what an untrusted page answered, for a model and for a program.
@@ -159,5 +171,20 @@ fn advice(action: &Action) -> String {
     match ways.is_empty() {
         true => "ask for less".to_owned(),
         false => format!("ask for less with {}", ways.join(" or ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_written_as_it_is() {
+        let value = json!({"content": "say \"hi\"\n", "format": "text", "length": 9});
+        let text = "{\"format\":\"text\",\"length\":9}\nsay \"hi\"\n";
+        assert_eq!(with_content(&value).as_deref(), Some(text));
+        for other in [json!({"content": 5}), json!({"text": "x"}), json!("x"), Value::Null] {
+            assert_eq!(with_content(&other), None, "{other}");
+        }
     }
 }

@@ -24,6 +24,9 @@ pub(crate) fn words(report: &Value) -> Option<String> {
         let text = |name: &str| element[name].as_str().unwrap_or_default().to_owned();
         parts.push(format!("on {} {:?} [ref={}]", text("role"), text("name"), text("ref")));
     }
+    if let Some(fields) = report["filled"].as_array() {
+        parts.push(filled(fields));
+    }
     if let Some(dialog) = report.get("dialog").filter(|dialog| dialog.is_object()) {
         let kind = dialog["type"].as_str().unwrap_or("dialog");
         let message = dialog["message"].as_str().unwrap_or_default();
@@ -70,8 +73,21 @@ pub(crate) fn words(report: &Value) -> Option<String> {
     Some(parts.join("; "))
 }
 
+/// Says what is in the fields of a form that was filled.
+fn filled(fields: &[Value]) -> String {
+    let words = fields.iter().map(|field| {
+        let name = field["name"].as_str().filter(|name| !name.is_empty());
+        let name = name.or(field["field"].as_str()).unwrap_or_default();
+        match field["value"].as_str() {
+            Some(value) => format!("{name:?} = {value:?}"),
+            None => format!("{name:?} (no longer there)"),
+        }
+    });
+    format!("filled {}: {}", fields.len(), words.collect::<Vec<_>>().join(", "))
+}
+
 /// What has words of its own, or is for programs only.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 12] = [
     "url",
     "title",
     "navigated",
@@ -83,6 +99,7 @@ const KNOWN: [&str; 11] = [
     "requests",
     "busy",
     "element",
+    "filled",
 ];
 
 #[cfg(test)]
@@ -120,6 +137,20 @@ mod tests {
             json!({"url": url, "newTab": {"tab": 9, "url": "http://b.example/"}, "busy": true}),
             Some(
                 "a new tab 9 was opened: http://b.example/; the page is still busy; at http://a.example/",
+            ),
+        );
+    }
+
+    #[test]
+    fn a_filled_form_says_what_is_in_its_fields() {
+        check(
+            json!({"url": "http://a.example/", "filled": [
+                {"field": "#mail", "role": "textbox", "name": "E-mail", "value": "a@b.c"},
+                {"field": "e7", "role": "textbox", "name": "", "value": ""},
+                {"field": "Gone", "role": "checkbox", "name": "Gone"},
+            ]}),
+            Some(
+                "filled 3: \"E-mail\" = \"a@b.c\", \"e7\" = \"\", \"Gone\" (no longer there); at http://a.example/",
             ),
         );
     }

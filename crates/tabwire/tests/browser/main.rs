@@ -5,8 +5,8 @@
 //! The pages are in `pages/`; those with `kit.js` keep a log of what they see.
 //!
 //! - getting around: [`tabs`], [`navigation`], [`waiting`];
-//! - doing: [`mouse`], [`dragging`], [`keyboard`], [`forms`], [`files`];
-//! - reading: [`snapshots`], [`frames`], [`pictures`], [`scripts`], [`console`];
+//! - doing: [`mouse`], [`dragging`], [`keyboard`], [`forms`], [`filling`], [`files`];
+//! - reading: [`snapshots`], [`frames`], [`contents`], [`pictures`], [`labels`], [`scripts`], [`console`];
 //! - what comes of it: [`signals`], [`openings`], [`dialogs`];
 //! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
 //! - many at once, and deaths: [`crowd`], [`deaths`];
@@ -15,16 +15,19 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
 mod console;
+mod contents;
 mod crowd;
 mod deaths;
 mod dialogs;
 mod dragging;
 mod examples;
 mod files;
+mod filling;
 mod forms;
 mod frames;
 mod heavy;
 mod keyboard;
+mod labels;
 mod mouse;
 mod navigation;
 mod openings;

@@ -9,7 +9,8 @@ async fn a_click_reaches_what_it_names_by_reference_selector_text_or_place(stage
     let client = &stage.client;
     let alpha = client.reference("button \"Alpha\"").await;
     let clicked = client.interact("click", json!({"ref": alpha})).await;
-    assert_eq!(clicked["element"], json!({"ref": alpha, "role": "button", "name": "Alpha"}));
+    let element = json!({"ref": alpha, "role": "button", "name": "Alpha", "selector": "#alpha"});
+    assert_eq!(clicked["element"], element);
     client.interact("click", json!({"selector": "#beta"})).await;
     client.interact("click", json!({"text": "Gamma ray"})).await;
     let delta = client.evaluate("middle('delta')").await;

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 use crate::stage::{Driver, Stage, with};
 
 /// A picture as it arrived.
-struct Picture {
-    mime: String,
-    bytes: Vec<u8>,
-    size: (u32, u32),
+pub struct Picture {
+    pub mime: String,
+    pub bytes: Vec<u8>,
+    pub size: (u32, u32),
     /// What was said about it.
-    told: Value,
+    pub told: Value,
 }
 
 /// Takes a screenshot, and checks that what is said about it is so.
-async fn take(client: &Driver, how: Value) -> Picture {
+pub async fn take(client: &Driver, how: Value) -> Picture {
     let args = with(json!({"action": "screenshot"}), how);
     let result = client.works("browser_content", args.clone()).await;
     let content = result["content"].as_array().unwrap();

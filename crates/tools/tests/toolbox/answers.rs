@@ -74,7 +74,7 @@ async fn a_long_answer_is_cut_and_says_so() {
 #[tokio::test]
 async fn other_answers_are_compact_json_or_plain_words() {
     let output = content("get", json!({"content": "a\nb", "url": "https://a.example/"})).await;
-    assert_eq!(output.text, r#"{"content":"a\nb","url":"https://a.example/"}"#);
+    assert_eq!(output.text, "{\"url\":\"https://a.example/\"}\na\nb");
     assert_eq!(output.structured["content"], "a\nb");
     assert_eq!(content("get", json!("plain\nwords")).await.text, "plain\nwords");
     assert_eq!(content("get", Value::Null).await.text, "get is done");

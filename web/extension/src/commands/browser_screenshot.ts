@@ -1,8 +1,10 @@
 /**
  * Command `browser_screenshot`: a picture of what is in view, of the whole page or of an element.
+ *
+ * With references written on what can be acted on, if wanted; or only the word that it is unchanged.
  */
 
-import { boolean, defineCommand, integer, invalid, oneOf, optional } from '../command';
+import { boolean, defineCommand, integer, invalid, oneOf, optional, string } from '../command';
 import {
   checkTarget,
   frameOffset,
@@ -25,10 +27,13 @@ export default defineCommand({
     fullPage: optional(boolean(), false),
     maxWidth: optional(integer({ least: 16, most: 8_000 }), 1_280),
     maxBytes: optional(integer({ least: 1_000, most: 10_000_000 }), 500_000),
+    labels: optional(boolean(), false),
+    onlyIfChanged: optional(string()),
   },
 
   async run(page, { ref, selector, ...wish }) {
     const target = { ref, selector };
+    checkVersion(wish.onlyIfChanged);
     if (!isTargeted(target)) return takeScreenshot(page, wish);
     checkTarget(target);
     if (wish.fullPage) throw invalid('give an element or fullPage, not both');
@@ -49,6 +54,14 @@ export default defineCommand({
     }
   },
 });
+
+function checkVersion(version: string | undefined): void {
+  if (version === undefined || /^[0-9a-f]{16}$/.test(version)) return;
+  throw invalid(
+    `onlyIfChanged must be the version of an earlier picture, not ${JSON.stringify(version)}; ` +
+      'leave it out to get a picture and its version',
+  );
+}
 
 // Serialised into the page: may not close over this module.
 function scrollBack(to: { left: number; top: number }): void {

@@ -16,13 +16,14 @@ export default defineCommand({
   args: {
     ...TARGET,
     viewportOnly: optional(boolean(), false),
+    links: optional(boolean(), false),
     maxNodes: optional(integer({ least: 1, most: MOST_NODES }), MOST_NODES),
   },
 
-  async run(page, { ref, selector, viewportOnly, maxNodes }) {
+  async run(page, { ref, selector, ...wish }) {
     const target = { ref, selector };
-    if (!isTargeted(target)) return takeSnapshot(page, { viewportOnly, maxNodes });
+    if (!isTargeted(target)) return takeSnapshot(page, wish);
     checkTarget(target);
-    return takeSnapshot(page, { viewportOnly, maxNodes, target });
+    return takeSnapshot(page, { ...wish, target });
   },
 });

@@ -6,7 +6,11 @@ import type { Command } from '../command';
 import browserCheck from './browser_check';
 import browserDrag from './browser_drag';
 import browserEvaluate from './browser_evaluate';
+import browserFillForm from './browser_fill_form';
+import browserGetAttribute from './browser_get_attribute';
 import browserGetConsoleLogs from './browser_get_console_logs';
+import browserGetContent from './browser_get_content';
+import browserGetViewportDom from './browser_get_viewport_dom';
 import browserGoBack from './browser_go_back';
 import browserGoForward from './browser_go_forward';
 import browserHandleDialog from './browser_handle_dialog';
@@ -16,6 +20,7 @@ import browserMouseClick from './browser_mouse_click';
 import browserMouseMove from './browser_mouse_move';
 import browserMouseScroll from './browser_mouse_scroll';
 import browserNavigate from './browser_navigate';
+import browserQuerySelector from './browser_query_selector';
 import browserReload from './browser_reload';
 import browserScreenshot from './browser_screenshot';
 import browserSelect from './browser_select';
@@ -34,7 +39,11 @@ export const COMMANDS: readonly Command[] = [
   browserCheck,
   browserDrag,
   browserEvaluate,
+  browserFillForm,
+  browserGetAttribute,
   browserGetConsoleLogs,
+  browserGetContent,
+  browserGetViewportDom,
   browserGoBack,
   browserGoForward,
   browserHandleDialog,
@@ -44,6 +53,7 @@ export const COMMANDS: readonly Command[] = [
   browserMouseMove,
   browserMouseScroll,
   browserNavigate,
+  browserQuerySelector,
   browserReload,
   browserScreenshot,
   browserSelect,

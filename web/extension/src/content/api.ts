@@ -22,6 +22,8 @@ export interface Described {
   readonly role: string;
   readonly name: string;
   readonly tag: string;
+  /** Of what is acted on: CSS that matches it alone in the top document, where there is such. */
+  readonly selector?: string;
 }
 
 /** Why an element cannot be used. */
@@ -71,6 +73,8 @@ export interface SnapshotOptions {
   readonly root?: Locator;
   /** Only what is in the viewport. */
   readonly viewportOnly?: boolean;
+  /** Tells where links lead, as the flag `url=…`. */
+  readonly links?: boolean;
 }
 
 /**
@@ -110,6 +114,74 @@ export type Condition =
       readonly state: 'visible' | 'attached' | 'hidden';
     }
   | { readonly type: 'text'; readonly text: string; readonly state: 'visible' | 'hidden' };
+
+/** In CSS pixels of this frame's viewport, rounded. */
+export interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** One frame's part of a page's content; between two pieces stands what a child frame says. */
+export interface FrameContent {
+  readonly url: string;
+  readonly path: readonly number[];
+  readonly pieces: readonly string[];
+  /** Indexes of child windows: one less than pieces. */
+  readonly frames: readonly number[];
+  /** Characters that were too many to be told. */
+  readonly leftOut: number;
+}
+
+export interface ElementData extends Described {
+  readonly text: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly box: Box;
+  readonly visible: boolean;
+}
+
+export interface Matches {
+  readonly elements: readonly ElementData[];
+  /** All that match, told or not. */
+  readonly count: number;
+}
+
+export interface ViewData {
+  readonly elements: ReadonlyArray<
+    Described & { readonly text?: string; readonly box: Box; readonly interactive: boolean }
+  >;
+  /** All that are there, told or not. */
+  readonly count: number;
+}
+
+/** Something that can be acted on, and where it is. */
+export interface Mark {
+  readonly ref: number;
+  readonly box: Box;
+}
+
+/** A field that a label may mean; 0 is the best grade. */
+export interface LabelMatch {
+  readonly element: Described;
+  readonly grade: number;
+}
+
+/** How a field takes its value. */
+export type FieldWay =
+  /** By keyboard input. */
+  | { readonly type: 'type' }
+  /** By being set, for it has no typing. */
+  | { readonly type: 'set' }
+  | { readonly type: 'select'; readonly values: readonly string[] }
+  /** By a click, unless it is so already; `ref` is what is clicked. */
+  | { readonly type: 'toggle'; readonly ref: number; readonly wanted: boolean };
+
+export interface FieldPlan {
+  readonly element: Described;
+  readonly way: FieldWay;
+  readonly hasForm: boolean;
+}
 
 /** A file whose bytes came along, for upload without a path. */
 export interface FileContent {
@@ -190,6 +262,37 @@ export interface ContentApi {
   ): { readonly x: number; readonly y: number; readonly atEnd: boolean } | Problem;
   /** Submits the form of an element, or the only form. */
   submit(locator: Locator | null): Described | Problem;
+
+  /** The text or HTML of an element, or of the document. */
+  content(options: {
+    readonly format: 'html' | 'text';
+    readonly root?: Locator;
+  }): FrameContent | Problem;
+  /** What matches a selector or has a text, in shadow trees too. */
+  query(
+    by: { readonly selector?: string; readonly text?: string },
+    most: number,
+  ): Matches | Problem;
+  /** An attribute as the page has written it; a password's value is masked. */
+  attribute(
+    locator: Locator,
+    name: string,
+  ): { readonly value: string | null; readonly element: Described } | Problem;
+  /** The elements in a part of this frame's viewport. */
+  inView(clip: Box, options: { readonly most: number; readonly includeHidden: boolean }): ViewData;
+  /** What can be acted on in a part of this frame, whether in view or not. */
+  marks(clip: Box): readonly Mark[];
+
+  /** For each label the fields that it may mean. */
+  labelled(labels: readonly string[]): ReadonlyArray<readonly LabelMatch[]>;
+  /** How a field would take a value, or why not; changes nothing. */
+  planField(locator: Locator, value: string): FieldPlan | Problem;
+  /** Sets a date, time, colour or slider; fires input and change. */
+  setField(locator: Locator, value: string): Described | Problem;
+  /** Takes the focus away from a field, so that the page hears of its change. */
+  leaveField(locator: Locator): void;
+  /** What is in a field now; a password is masked. */
+  fieldValue(locator: Locator): { readonly value: string } | Problem;
 
   /** Starts counting changes of the document. */
   arm(): void;

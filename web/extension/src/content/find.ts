@@ -79,13 +79,20 @@ function findByText(wanted: string, refs: Refs): Element | null {
   return (equals.find((match) => isOnTop(match.element)) ?? best).element;
 }
 
+/** Returns everything that has a text in its name or is the innermost around it, in tree order. */
+export function namesWith(wanted: string, refs: Refs): Element[] {
+  const text = tidy(wanted).trim();
+  if (text === '') return [];
+  return Array.from(new Set(rankMatches(text, refs).map(({ element }) => element)));
+}
+
 function rankMatches(text: string, refs: Refs): Match[] {
   const root = documentElement(document);
   const lower = text.toLowerCase();
   const walk = new Walk(
     new Reading(),
     { hidden: false, styled: true, reference: false },
-    { refs, maxNodes: Number.POSITIVE_INFINITY, viewport: null },
+    { refs, maxNodes: Number.POSITIVE_INFINITY, viewport: null, links: false },
   );
   const matches: Match[] = [];
   for (const { element, node } of walk.collectWithElements(root)) {

@@ -5,6 +5,7 @@
 import { attribute, has, hasAny, isTrue, localName, matches } from './dom';
 import { INTERACTIVE, knowsState } from './role-tables';
 import { isSummary } from './roles';
+import { linkTarget } from './text';
 import { isPassword } from './values';
 
 export interface FlagHints {
@@ -13,9 +14,10 @@ export interface FlagHints {
   readonly clickable: boolean;
   /** Something around it is disabled. */
   readonly disabledAround: boolean;
+  /** Where links lead is wanted. */
+  readonly links: boolean;
 }
 
-const URL_LIMIT = 300;
 const CHECKABLE = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
 // Which are never half on.
 const EITHER_OR = new Set(['menuitemradio', 'radio', 'switch']);
@@ -30,6 +32,7 @@ export function flagsOf(element: Element, name: string, role: string, hints: Fla
     addState(flags, element, name, role, hints.disabledAround);
   }
   addByTag(flags, element, name, role);
+  if (hints.links && role === 'link') addTarget(flags, element);
   if (hints.clickable && !INTERACTIVE.has(role)) flags.push('clickable');
   return flags;
 }
@@ -86,10 +89,11 @@ function addByTag(flags: string[], element: Element, name: string, role: string)
     if (TOLD_TYPES.has(element.type)) flags.push(`type=${element.type}`);
     if (isPassword(element)) flags.push('password');
   }
-  if (role === 'link') {
-    const url = linkUrl(element);
-    if (url !== null) flags.push(`url=${url}`);
-  }
+}
+
+function addTarget(flags: string[], element: Element): void {
+  const written = attribute(element, 'href') ?? attribute(element, 'xlink:href');
+  if (written !== null) flags.push(`url=${linkTarget(written, document.baseURI)}`);
 }
 
 /** Whether a check box, radio button or switch is on, as a word; null for anything else. */
@@ -145,22 +149,6 @@ function isInvalid(element: Element, name: string): boolean {
   const told = attribute(element, 'aria-invalid')?.toLowerCase();
   if (told !== undefined && told !== '') return told !== 'false';
   return DISABLEABLE.has(name) && matches(element, ':user-invalid');
-}
-
-// Short where it stays on the site, whole where it leaves it.
-function linkUrl(element: Element): string | null {
-  if (element instanceof HTMLAnchorElement || element instanceof HTMLAreaElement) {
-    const written = attribute(element, 'href');
-    if (written === null) return null;
-    if (written.startsWith('#')) return written.slice(0, URL_LIMIT);
-    if (/^(?:javascript|data|blob):/i.test(written.trim())) return written.trim().slice(0, 40);
-    const url = element.href.slice(0, URL_LIMIT);
-    const { origin } = location;
-    return url.startsWith(`${origin}/`) ? url.slice(origin.length) : url;
-  }
-  return (
-    (attribute(element, 'href') ?? attribute(element, 'xlink:href'))?.slice(0, URL_LIMIT) ?? null
-  );
 }
 
 /** Whether a user would click on it though it has no such role. */

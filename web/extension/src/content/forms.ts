@@ -41,7 +41,7 @@ export class Forms {
       return this.#wrong(field, 'it does not take the focus');
     }
     placeCaret(focused, select);
-    return this.#targets.describe(field);
+    return this.#targets.report(field);
   }
 
   checked(locator: Locator): { checked: boolean | null; element: Described } | Problem {
@@ -50,7 +50,7 @@ export class Forms {
     const control = controlOf(found);
     const state = checkedState(control, new Roles().of(control));
     const checked = state === null ? null : state === 'checked';
-    return { checked, element: this.#targets.describe(control) };
+    return { checked, element: this.#targets.report(control) };
   }
 
   select(
@@ -67,10 +67,11 @@ export class Forms {
     if (isDisabled(list)) return { problem: 'disabled', element: this.#targets.describe(list) };
     const options = wantedOptions(list, wanted);
     if (typeof options === 'string') return this.#wrong(list, options);
+    // Before the page hears of it: it may put another list in its place.
+    const element = this.#targets.report(list);
     choose(list, options);
     announce(list);
-    const selected = Array.from(list.selectedOptions, (option) => option.value);
-    return { selected, element: this.#targets.describe(list) };
+    return { selected: Array.from(list.selectedOptions, (option) => option.value), element };
   }
 
   setFiles(locator: Locator, files: readonly FileContent[]): Described | Problem {
@@ -83,9 +84,10 @@ export class Forms {
       if (!bytes) return this.#wrong(input, `the data of ${file.name} is not base64`);
       transfer.items.add(new File([bytes], file.name, { type: file.mimeType }));
     }
+    const element = this.#targets.report(input);
     input.files = transfer.files;
     announce(input);
-    return this.#targets.describe(input);
+    return element;
   }
 
   mark(locator: Locator): { selector: string; element: Described } | Problem {
@@ -97,7 +99,7 @@ export class Forms {
     this.#marked = input;
     return {
       selector: `[data-tabwire-mark="${mark}"]`,
-      element: this.#targets.describe(input),
+      element: this.#targets.report(input),
     };
   }
 
@@ -112,9 +114,10 @@ export class Forms {
     const button = defaultButton(form);
     if (button === 'disabled')
       return { problem: 'disabled', element: this.#targets.describe(form) };
+    const element = this.#targets.report(form);
     HTMLFormElement.prototype.requestSubmit.call(form, button);
     const invalid = firstInvalid(form);
-    if (!invalid) return this.#targets.describe(form);
+    if (!invalid) return element;
     return this.#wrong(invalid.field, `the form is not sent: ${invalid.message}`);
   }
 
@@ -152,7 +155,7 @@ export class Forms {
 }
 
 /** The control of a label, the element itself otherwise. */
-function controlOf(element: Element): Element {
+export function controlOf(element: Element): Element {
   if (labelsOf(element)) return element;
   const label = element instanceof HTMLLabelElement ? element : closest(element, 'label');
   return (label instanceof HTMLLabelElement && label.control) || element;
@@ -169,7 +172,8 @@ function fieldOf(element: Element): HTMLElement | null {
   return control instanceof HTMLElement && localName(control).includes('-') ? control : null;
 }
 
-function isReadOnly(field: HTMLElement): boolean {
+/** Whether it shows a value and takes none. */
+export function isReadOnly(field: HTMLElement): boolean {
   if (field instanceof HTMLInputElement || field instanceof HTMLTextAreaElement) {
     return field.readOnly;
   }
@@ -193,7 +197,8 @@ function placeCaret(field: Element, select: boolean): void {
   if (!select) selection?.collapseToEnd();
 }
 
-function wantedOptions(
+/** Returns the options that are meant, or why there are none such. */
+export function wantedOptions(
   list: HTMLSelectElement,
   wanted: { values?: readonly string[]; label?: string; index?: number },
 ): HTMLOptionElement[] | string {
@@ -203,17 +208,18 @@ function wantedOptions(
   for (const value of wanted.values ?? []) {
     const option =
       options.find((each) => each.value === value) ??
-      options.find((each) => optionLabel(each) === value.trim());
+      options.find((each) => optionLabel(each) === value.trim()) ??
+      options.find((each) => matchesText(optionLabel(each), value));
     if (option) found.push(option);
-    else missing.push(value);
+    else missing.push(JSON.stringify(value));
   }
   if (wanted.label !== undefined) {
     const label = wanted.label.trim();
     const option =
       options.find((each) => optionLabel(each) === label) ??
-      options.find((each) => optionLabel(each).toLowerCase() === label.toLowerCase());
+      options.find((each) => matchesText(optionLabel(each), label));
     if (option) found.push(option);
-    else missing.push(label);
+    else missing.push(JSON.stringify(label));
   }
   if (wanted.index !== undefined) {
     const option = options[wanted.index];
@@ -225,6 +231,11 @@ function wantedOptions(
   if (found.length > 1 && !list.multiple) return 'it takes one option only';
   const disabled = found.find((option) => matches(option, ':disabled'));
   return disabled ? `the option ${optionLabel(disabled)} is disabled` : found;
+}
+
+/** Whether two labels are the same to a reader. */
+export function matchesText(one: string, other: string): boolean {
+  return one.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
 function listed(options: readonly HTMLOptionElement[]): string {
@@ -242,7 +253,8 @@ function choose(list: HTMLSelectElement, wanted: readonly HTMLOptionElement[]): 
   for (const option of list.options) option.selected = wanted.includes(option);
 }
 
-function announce(element: Element): void {
+/** Tells the page that a control has a new value. */
+export function announce(element: Element): void {
   element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
   element.dispatchEvent(new Event('change', { bubbles: true }));
 }
@@ -264,7 +276,8 @@ function decode(data: string): Uint8Array<ArrayBuffer> | null {
   }
 }
 
-function formOf(element: Element): HTMLFormElement | null {
+/** The form an element is in, or is the control of. */
+export function formOf(element: Element): HTMLFormElement | null {
   if (element instanceof HTMLFormElement) return element;
   const control = controlOf(element);
   if (

@@ -5,9 +5,13 @@
  * number means one node as long as the document lives.
  */
 
-import type { ContentApi } from './api';
+import type { ContentApi, Locator } from './api';
+import { isProblem } from './describe';
+import { Fields, labelled } from './fields';
 import { Forms } from './forms';
 import { geometry } from './frames';
+import { attributeOf, inView, marks, query } from './inspect';
+import { contentOf } from './page-content';
 import { PageTools } from './page-tools';
 import { WakePort } from './port';
 import { Refs } from './refs';
@@ -28,6 +32,7 @@ function create(version: string, refs: Refs): ContentApi {
   const targets = new Targets(refs, stir);
   const forms = new Forms(targets);
   const pageTools = new PageTools(refs);
+  const fields = new Fields(targets);
   const port = new WakePort();
   return {
     version,
@@ -45,6 +50,16 @@ function create(version: string, refs: Refs): ContentApi {
     unmark: () => forms.unmark(),
     scroll: (locator, by) => scroll(targets, locator, by),
     submit: (locator) => forms.submit(locator),
+    content: (options) => contentOf(targets, options),
+    query: (by, most) => query(refs, by, most),
+    attribute: (locator, name) => readAttribute(targets, locator, name),
+    inView: (clip, options) => inView(refs, clip, options),
+    marks: (clip) => marks(refs, clip),
+    labelled: (labels) => labelled(refs, labels),
+    planField: (locator, value) => fields.plan(locator, value),
+    setField: (locator, value) => fields.set(locator, value),
+    leaveField: (locator) => fields.leave(locator),
+    fieldValue: (locator) => fields.value(locator),
     arm: () => {
       notePasswords();
       stir.arm();
@@ -62,6 +77,12 @@ function create(version: string, refs: Refs): ContentApi {
       forms.unmark();
     },
   };
+}
+
+function readAttribute(targets: Targets, locator: Locator, name: string) {
+  const element = targets.find(locator);
+  if (isProblem(element)) return element;
+  return { value: attributeOf(element, name), element: targets.describe(element) };
 }
 
 function install(): void {

@@ -14,7 +14,7 @@ import { Walk } from './walker';
 export function snapshot(
   refs: Refs,
   targets: Targets,
-  { maxNodes, root, viewportOnly }: SnapshotOptions,
+  { maxNodes, root, viewportOnly, links = false }: SnapshotOptions,
 ): FrameSnapshot | Problem {
   const from = root ? targets.find(root) : documentElement(document);
   if (from && isProblem(from)) return from;
@@ -22,7 +22,7 @@ export function snapshot(
   const walk = new Walk(
     new Reading(),
     { hidden: false, styled: true, reference: false },
-    { refs, maxNodes, viewport },
+    { refs, maxNodes, viewport, links },
   );
   const { nodes, frames, truncated } = from ? walk.collect(from) : NOTHING;
   return {

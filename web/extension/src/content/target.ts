@@ -24,6 +24,7 @@ import {
 import { find } from './find';
 import { labelsOf } from './names';
 import type { Refs } from './refs';
+import { uniqueSelector } from './selectors';
 import type { Stir } from './settle';
 import { deepElementFromPoint, flatHolds, flatParent } from './shadow';
 import { isDisabled } from './values';
@@ -48,6 +49,13 @@ export class Targets {
 
   describe(element: Element): Described {
     return describe(element, this.#refs);
+  }
+
+  /** Describes what is acted on, with a selector for doing it again another time. */
+  report(element: Element): Described {
+    const described = this.describe(element);
+    const selector = uniqueSelector(element);
+    return selector === undefined ? described : { ...described, selector };
   }
 
   locate(locator: Locator): Described | Problem {
@@ -118,10 +126,10 @@ export class Targets {
       point = hittingPoint(target, named);
     }
     const { width, height } = rectOf(target);
-    if (point) return { element: this.describe(named), ...point, width, height };
+    if (point) return { element: this.report(named), ...point, width, height };
     const middle = pointsOf(target)[0];
     if (!middle) return this.#hidden(named);
-    if (force) return { element: this.describe(named), ...middle, width, height };
+    if (force) return { element: this.report(named), ...middle, width, height };
     const cover = deepElementFromPoint(middle.x, middle.y);
     if (!cover) return this.#hidden(named);
     return {

@@ -9,6 +9,9 @@ export const TEXT_LIMIT = 4000;
 /** How much of a hostile text is looked at. */
 const LOOK_LIMIT = 20_000;
 
+/** The longest address of a link that is told. */
+const URL_LIMIT = 300;
+
 /** What stands for every password. */
 export const MASK = '•••';
 
@@ -34,4 +37,17 @@ export function cut(text: string, limit: number): string {
   const last = text.charCodeAt(limit - 2);
   const isHalf = last >= 0xd800 && last <= 0xdbff;
   return `${text.slice(0, limit - (isHalf ? 2 : 1))}…`;
+}
+
+/** Returns where a link leads: whole, without the name and password that may be in it. */
+export function linkTarget(written: string, base: string): string {
+  try {
+    const url = new URL(written, base);
+    if (url.username === '' && url.password === '') return cut(url.href, URL_LIMIT);
+    url.username = '';
+    url.password = '';
+    return cut(url.href, URL_LIMIT);
+  } catch {
+    return cut(written, URL_LIMIT);
+  }
 }

@@ -56,6 +56,8 @@ export interface Collector {
   readonly refs: Refs;
   readonly maxNodes: number;
   readonly viewport: { readonly width: number; readonly height: number } | null;
+  /** Tells where links lead. */
+  readonly links: boolean;
 }
 
 interface WalkOptions {
@@ -330,6 +332,7 @@ export class Walk {
       focused: element === this.#reading.focused,
       clickable: clickable || subject !== element,
       disabledAround: parent.disabled,
+      links: collector.links,
     });
     if (value !== null && value !== '') node.push(value);
     if (flags.length > 0) {

@@ -87,17 +87,25 @@ export interface Aimed {
   readonly element: ElementReport;
 }
 
-/** Scrolls an element into view, starts counting changes, and returns a point that hits it. */
-export async function aimAt(page: Page, target: Target, force: boolean): Promise<Aimed> {
+/**
+ * Scrolls an element into view, starts counting changes unless they are being counted, and returns
+ * a point that hits it.
+ */
+export async function aimAt(
+  page: Page,
+  target: Target,
+  force: boolean,
+  arms = true,
+): Promise<Aimed> {
   const found = await onElement(page, target, (locator) => ({
     method: 'aim',
     args: [locator, { force }],
-    arm: 'after',
+    ...(arms ? { arm: 'after' } : {}),
   }));
   const { x, y } = found.value;
   const element = reportElement(found, found.value.element);
   if (found.frameId === 0) return { point: { x, y }, armed: found.where, element };
-  const { offset, steps } = await placeFrame(page, found.documentId, { x, y });
+  const { offset, steps } = await placeFrame(page, found.documentId, { x, y }, arms);
   if (!force) await checkUncovered(page, steps, { x, y }, element);
   return { point: { x: x + offset.x, y: y + offset.y }, armed: EVERYWHERE, element };
 }
@@ -126,17 +134,19 @@ async function checkUncovered(
 
 /** Returns a frame's place in the tab's viewport, with the point brought into view. */
 export async function frameOffset(page: Page, documentId: string, point: Point): Promise<Point> {
-  return (await placeFrame(page, documentId, point)).offset;
+  return (await placeFrame(page, documentId, point, true)).offset;
 }
 
 async function placeFrame(
   page: Page,
   documentId: string,
   point: Point,
+  arms: boolean,
 ): Promise<{ offset: Point; steps: readonly FrameStep[] }> {
   let before: Point | undefined;
   for (let tries = 1; ; tries++) {
-    const frames = await page.call({ where: ALL, method: 'geometry', args: [], arm: 'before' });
+    const arm = arms ? { arm: 'before' as const } : {};
+    const frames = await page.call({ where: ALL, method: 'geometry', args: [], ...arm });
     const steps = stepsTo(documentId, frames);
     if (steps === undefined) throw new DocumentGone('the frame is gone');
     const offset = offsetOf(steps);
@@ -158,9 +168,10 @@ async function reveal(page: Page, { documentId, ref }: FrameStep): Promise<void>
 /** Writes an element for a report. */
 export function reportElement(
   { document }: { readonly document: number },
-  { ref, role, name }: Described,
+  { ref, role, name, selector }: Described,
 ): ElementReport {
-  return { ref: printReference({ document, element: ref }), role, name };
+  const lasting = selector === undefined ? {} : { selector };
+  return { ref: printReference({ document, element: ref }), role, name, ...lasting };
 }
 
 async function onReference<M extends Method>(

@@ -45,6 +45,8 @@ export interface ElementReport {
   readonly ref: string;
   readonly role: string;
   readonly name: string;
+  /** CSS that matched it alone when it was acted on; none within frames and shadow trees. */
+  readonly selector?: string;
 }
 
 /** What an act did. */

@@ -50,7 +50,8 @@ export async function within<T>(
 /** Sleeps, unless the call is withdrawn. */
 export async function pause(limits: Limits, milliseconds: number): Promise<void> {
   const { promise, resolve } = deferred<void>();
-  const timer = setTimeout(resolve, remaining(limits, milliseconds));
+  // Not cut to what remains: a sleep that could not be slept out must not look like one that was.
+  const timer = setTimeout(resolve, milliseconds);
   try {
     await within(promise, limits, Infinity, tooLate);
   } finally {

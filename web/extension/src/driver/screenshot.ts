@@ -3,12 +3,15 @@
  *
  * A tab in the background draws because `debugger.ts` keeps a screencast running; without it every
  * second capture would hang. Every capture has a limit all the same. Pictures are scaled by the
- * browser and written again, smaller, only when they are over the wanted size.
+ * browser and written again, smaller, only when they are over the wanted size or get labels. A
+ * picture's version is a hash of what the browser sent, so that asking in the same way for the same
+ * sight gives the same version, with labels or without.
  */
 
 import { CommandError } from '../command';
 import { ProtocolFailure } from './debugger';
 import { type Fields, fieldsOf, numberIn, textIn } from './fields';
+import { drawLabels, findLabels, type Label } from './labels';
 import type { Page } from './page';
 
 export type Format = 'jpeg' | 'png' | 'webp';
@@ -27,6 +30,10 @@ export interface Wish {
   readonly maxWidth: number;
   readonly maxBytes: number;
   readonly fullPage: boolean;
+  /** Writes references on what can be acted on. */
+  readonly labels: boolean;
+  /** The version of a picture that need not be sent again. */
+  readonly onlyIfChanged: string | undefined;
   /** In the viewport; the part that is wanted. */
   readonly area?: Area;
 }
@@ -37,6 +44,16 @@ export interface Picture {
   readonly height: number;
   /** Picture pixels per CSS pixel. */
   readonly scale: number;
+  readonly version: string;
+  /** How many there are, and how many found no room or were too many. */
+  readonly labels?: number;
+  readonly labelsLeftOut?: number;
+}
+
+/** The picture looks as it did. */
+export interface Unchanged {
+  readonly unchanged: true;
+  readonly version: string;
 }
 
 const CAPTURE_WITHIN_MS = 3_000;
@@ -44,17 +61,27 @@ const CAPTURE_WITHIN_MS = 3_000;
 const LARGEST_SIDE = 16_000;
 
 /** Takes a picture of a tab. */
-export async function takeScreenshot(page: Page, wish: Wish): Promise<Picture> {
+export async function takeScreenshot(page: Page, wish: Wish): Promise<Picture | Unchanged> {
   const metrics = await page.send('Page.getLayoutMetrics', {}, CAPTURE_WITHIN_MS);
-  const { area, isBeyond } = areaOf(wish, metrics);
+  const { area, isBeyond, view } = areaOf(wish, metrics);
   if (area.width < 1 || area.height < 1) throw failed('there is nothing to be seen there');
   const wanted = Math.min(1, wish.maxWidth / area.width, LARGEST_SIDE / area.height);
-  const picture = await capture(page, wish, area, wanted, isBeyond);
-  return fit(picture, wish, area);
+  const taken = await capture(page, wish, area, wanted, isBeyond);
+  const version = await versionOf(taken.bytes);
+  if (version === wish.onlyIfChanged) return { unchanged: true, version };
+  const inView = { ...area, x: area.x - view.x, y: area.y - view.y };
+  const labels = wish.labels ? await findLabels(page, inView) : undefined;
+  return { ...(await fit(taken, wish, inView, labels)), version };
+}
+
+async function versionOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return Array.from(hash.subarray(0, 8), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 interface Taken {
   readonly data: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly format: Format;
 }
 
@@ -74,7 +101,9 @@ async function capture(
   };
   try {
     const answer = await page.send('Page.captureScreenshot', params, CAPTURE_WITHIN_MS);
-    return { data: textIn(answer, 'data') ?? '', format };
+    const data = textIn(answer, 'data') ?? '';
+    if (data === '') throw failed('the browser sent an empty picture; try again');
+    return { data, bytes: decode(data), format };
   } catch (error) {
     if (error instanceof ProtocolFailure) throw failed(error.reason);
     if (!(error instanceof CommandError) || error.code !== 'PAGE_UNRESPONSIVE') throw error;
@@ -82,14 +111,23 @@ async function capture(
   }
 }
 
-/** Returns the wanted part in page coordinates, and whether it is more than what is in view. */
-function areaOf({ fullPage, area }: Wish, metrics: Fields): { area: Area; isBeyond: boolean } {
-  const view = fieldsOf(metrics.cssVisualViewport);
+interface Place {
+  /** The wanted part, in page coordinates. */
+  readonly area: Area;
+  /** Whether it is more than what is in view. */
+  readonly isBeyond: boolean;
+  /** Where the viewport begins, in page coordinates. */
+  readonly view: { readonly x: number; readonly y: number };
+}
+
+function areaOf({ fullPage, area }: Wish, metrics: Fields): Place {
+  const visual = fieldsOf(metrics.cssVisualViewport);
   const content = fieldsOf(metrics.cssContentSize);
-  const pageX = numberIn(view, 'pageX') ?? 0;
-  const pageY = numberIn(view, 'pageY') ?? 0;
-  const width = numberIn(view, 'clientWidth') ?? 0;
-  const height = numberIn(view, 'clientHeight') ?? 0;
+  const pageX = numberIn(visual, 'pageX') ?? 0;
+  const pageY = numberIn(visual, 'pageY') ?? 0;
+  const width = numberIn(visual, 'clientWidth') ?? 0;
+  const height = numberIn(visual, 'clientHeight') ?? 0;
+  const view = { x: pageX, y: pageY };
   if (fullPage) {
     const whole = {
       x: 0,
@@ -97,47 +135,56 @@ function areaOf({ fullPage, area }: Wish, metrics: Fields): { area: Area; isBeyo
       width: numberIn(content, 'width') ?? width,
       height: numberIn(content, 'height') ?? height,
     };
-    return { area: whole, isBeyond: true };
+    return { area: whole, isBeyond: true, view };
   }
-  if (area === undefined) return { area: { x: pageX, y: pageY, width, height }, isBeyond: false };
+  if (area === undefined) return { area: { ...view, width, height }, isBeyond: false, view };
   const isBeyond =
     area.x < 0 || area.y < 0 || area.x + area.width > width || area.y + area.height > height;
-  return { area: { ...area, x: area.x + pageX, y: area.y + pageY }, isBeyond };
+  return { area: { ...area, x: area.x + pageX, y: area.y + pageY }, isBeyond, view };
 }
 
-/** Makes a picture no wider and no larger than wanted. */
-async function fit(taken: Taken, wish: Wish, area: Area): Promise<Picture> {
-  if (taken.data === '') throw failed('the browser sent an empty picture; try again');
-  const bytes = decode(taken.data);
+type Fitted = Omit<Picture, 'version'>;
+
+/** Makes a picture no wider and no larger than wanted, with its labels if there are any. */
+async function fit(
+  taken: Taken,
+  wish: Wish,
+  area: Area,
+  labels: readonly Label[] | undefined,
+): Promise<Fitted> {
   const type = `image/${taken.format}`;
-  const bitmap = await createImageBitmap(new Blob([bytes], { type }));
+  const bitmap = await createImageBitmap(new Blob([taken.bytes], { type }));
   try {
     const isRight =
-      taken.format === wish.format &&
-      bytes.length <= wish.maxBytes &&
+      labels === undefined &&
+      taken.bytes.length <= wish.maxBytes &&
       // Rounding makes a pixel more.
       bitmap.width <= wish.maxWidth + 1;
     if (isRight) return pictureOf(taken.data, type, bitmap.width, bitmap.height, area);
-    return await shrink(bitmap, wish, area);
+    return await redraw(bitmap, wish, area, labels);
   } finally {
     bitmap.close();
   }
 }
 
-async function shrink(bitmap: ImageBitmap, wish: Wish, area: Area): Promise<Picture> {
+async function redraw(
+  bitmap: ImageBitmap,
+  wish: Wish,
+  area: Area,
+  labels: readonly Label[] | undefined,
+): Promise<Fitted> {
   let scale = Math.min(1, wish.maxWidth / bitmap.width);
   let quality = wish.quality / 100;
   let smallest = Infinity;
   while (scale * bitmap.width >= 1 && scale * bitmap.height >= 1) {
     const width = Math.max(1, Math.round(bitmap.width * scale));
     const height = Math.max(1, Math.round(bitmap.height * scale));
-    const canvas = new OffscreenCanvas(width, height);
-    canvas.getContext('2d')?.drawImage(bitmap, 0, 0, width, height);
+    const { canvas, told } = paint(bitmap, width, height, area, labels);
     const type = `image/${wish.format}`;
     const blob = await canvas.convertToBlob({ type, quality });
     smallest = Math.min(smallest, blob.size);
     if (blob.size <= wish.maxBytes) {
-      return pictureOf(encode(await blob.bytes()), type, width, height, area);
+      return { ...pictureOf(encode(await blob.bytes()), type, width, height, area), ...told };
     }
     // First coarser, then smaller; a PNG can only become smaller.
     if (wish.format !== 'png' && quality > 0.5) quality -= 0.2;
@@ -149,13 +196,36 @@ async function shrink(bitmap: ImageBitmap, wish: Wish, area: Area): Promise<Pict
   );
 }
 
+/** Draws the picture in a size, and its labels on top in theirs. */
+function paint(
+  bitmap: ImageBitmap,
+  width: number,
+  height: number,
+  area: Area,
+  labels: readonly Label[] | undefined,
+): { canvas: OffscreenCanvas; told: Pick<Picture, 'labels' | 'labelsLeftOut'> } {
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext('2d');
+  if (context === null) throw failed('the browser has no canvas to draw on; try again');
+  context.drawImage(bitmap, 0, 0, width, height);
+  if (labels === undefined) return { canvas, told: {} };
+  const [across, down] = [width / area.width, height / area.height];
+  const { drawn, skipped } = drawLabels(context, labels, (box) => ({
+    x: Math.round((box.x - area.x) * across),
+    y: Math.round((box.y - area.y) * down),
+    width: Math.round(box.width * across),
+    height: Math.round(box.height * down),
+  }));
+  return { canvas, told: { labels: drawn, labelsLeftOut: skipped } };
+}
+
 function pictureOf(
   data: string,
   mimeType: string,
   width: number,
   height: number,
   area: Area,
-): Picture {
+): Fitted {
   const scale = Math.round((width / area.width) * 1000) / 1000;
   return { image: { mimeType, data }, width, height, scale };
 }

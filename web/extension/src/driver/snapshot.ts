@@ -16,6 +16,8 @@ import type { Page } from './page';
 export interface SnapshotWish {
   readonly maxNodes: number;
   readonly viewportOnly: boolean;
+  /** Tells where links lead. */
+  readonly links: boolean;
   readonly target?: Target;
 }
 
@@ -42,8 +44,8 @@ export async function takeSnapshot(page: Page, wish: SnapshotWish): Promise<RawJ
 }
 
 async function takeOnce(page: Page, wish: SnapshotWish, where: Where): Promise<RawJson> {
-  const { maxNodes, viewportOnly, target } = wish;
-  const options: SnapshotOptions = { maxNodes, viewportOnly };
+  const { maxNodes, viewportOnly, links, target } = wish;
+  const options: SnapshotOptions = { maxNodes, viewportOnly, links };
   if (target === undefined) {
     const parts = await takeParts(page, where, options);
     const top = parts.find(({ snapshot }) => snapshot.path.length === 0);

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asName, cut, NAME_LIMIT, tidy } from '../../src/content/text';
+import { asName, cut, linkTarget, NAME_LIMIT, tidy } from '../../src/content/text';
 
 test('white space runs become one space, and ends stay', () => {
   assert.equal(tidy(' a\n\t b\u00a0c '), ' a b c ');
@@ -33,4 +33,18 @@ test('a cut never leaves half a character', () => {
 
 test('a megabyte of spaces is no work', () => {
   assert.equal(asName(`${' '.repeat(1_000_000)}x`), '');
+});
+
+test('a link is told whole, without who is logged in by it', () => {
+  const base = 'https://a.test/dir/page';
+  for (const [written, told] of [
+    ['/b?c=d#e', 'https://a.test/b?c=d#e'],
+    ['other', 'https://a.test/dir/other'],
+    ['https://user:word@b.test/x?token=1', 'https://b.test/x?token=1'],
+    ['mailto:a@b.test', 'mailto:a@b.test'],
+    ['http://[', 'http://['],
+  ] as const) {
+    assert.equal(linkTarget(written, base), told);
+  }
+  assert.equal(linkTarget(`/${'x'.repeat(400)}`, base).length, 300);
 });

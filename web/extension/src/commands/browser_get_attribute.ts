@@ -1,0 +1,34 @@
+/**
+ * Command `browser_get_attribute`: one attribute of an element, as the page has written it.
+ *
+ * The value of a password field is masked.
+ */
+
+import { defineCommand, invalid, string } from '../command';
+import { checkTarget, onElement, reportElement, TARGET } from '../driver/elements';
+
+const LONGEST = 20_000;
+
+export default defineCommand({
+  name: 'browser_get_attribute',
+  effect: 'read',
+  args: { ...TARGET, attribute: string() },
+
+  async run(page, { ref, selector, attribute }) {
+    checkTarget({ ref, selector });
+    const name = attribute.trim();
+    if (name === '') throw invalid('attribute must be the name of one, such as href');
+    const found = await onElement(page, { ref, selector }, (locator) => ({
+      method: 'attribute',
+      args: [locator, name],
+    }));
+    const { value, element } = found.value;
+    const left = (value?.length ?? 0) - LONGEST;
+    return {
+      attribute: name,
+      value: value?.slice(0, LONGEST) ?? null,
+      ref: reportElement(found, element).ref,
+      ...(left > 0 ? { leftOut: left } : {}),
+    };
+  },
+});

@@ -1,0 +1,31 @@
+/**
+ * Command `browser_get_content`: the text or HTML of a page or an element, in parts.
+ *
+ * Text is what can be seen, frames and shadow trees included; HTML is exact but for passwords.
+ */
+
+import { defineCommand, integer, oneOf, optional, string } from '../command';
+import { checkTarget, isTargeted, TARGET } from '../driver/elements';
+import { parseCursor, partOf, readContent } from '../driver/page-content';
+
+export default defineCommand({
+  name: 'browser_get_content',
+  effect: 'read',
+  args: {
+    ...TARGET,
+    format: optional(oneOf('text', 'html'), 'text'),
+    maxLength: optional(integer({ least: 1, most: 1_000_000 }), 20_000),
+    cursor: optional(string()),
+  },
+
+  async run(page, { ref, selector, format, maxLength, cursor }) {
+    const target = { ref, selector };
+    if (isTargeted(target)) checkTarget(target);
+    const from = cursor === undefined ? undefined : parseCursor(cursor);
+    const { text, url, leftOut } = await readContent(page, target, format);
+    const part = partOf(text, from, maxLength);
+    // What is left out is missed at the end only.
+    const missed = leftOut > 0 && part.next === undefined ? { leftOut } : {};
+    return { ...part, format, url, ...missed };
+  },
+});
