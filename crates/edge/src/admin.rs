@@ -1,6 +1,6 @@
 //! The admin API: what the command line and the dashboard use.
 //!
-//! - this file: sessions, state, feed, calls, events;
+//! - this file: sessions, state, feed, calls, large results, events;
 //! - [`body`]: reading requests with limits and clear errors;
 //! - [`tail`]: watching live; [`dialects`]: what is spoken where; [`pairing`]: unpairing;
 //! - [`view`]: sessions and answers as JSON.
@@ -23,6 +23,7 @@ use axum::{
     response::IntoResponse,
     routing::{get, post},
 };
+use bytes::Bytes;
 use hub::{Caller, Route, StateQuery, ToolCall};
 use model::{ClientId, Code, Fault, Json, Level, Sequence, TabId, Target};
 use serde::Deserialize;
@@ -58,6 +59,7 @@ pub fn routes() -> Router<Arc<Edge>> {
             get(|edge, path, query| answer(feed(edge, path, query))),
         )
         .route("/api/call", post(|edge, pass, request| answer(call(edge, pass, request))))
+        .route("/api/results/{id}", get(|edge, pass, path| answer(result(edge, pass, path))))
         .route("/api/events", post(|edge, request| answer(event(edge, request))))
         .route("/api/audit", get(|edge, query| answer(audit(edge, query))))
         .route("/api/unpair", post(|edge, request| answer(pairing::unpair(edge, request))))
@@ -254,7 +256,23 @@ async fn call_as_client(
         let image = |image: &tools::Image| json!({"mimeType": image.mime_type, "data": image.data});
         answer["images"] = output.images.iter().map(image).collect();
     }
+    if output.failed {
+        answer["failed"] = json!(true);
+    }
+    if !output.links.is_empty() {
+        answer["links"] = output.links.iter().map(tools::Link::describe).collect();
+    }
     Ok(reply::json(StatusCode::OK, &answer))
+}
+
+/// What an answer links to, for the principal whose answer it was.
+async fn result(
+    State(edge): State<Arc<Edge>>,
+    Extension(pass): Extension<Pass>,
+    Path(id): Path<String>,
+) -> Answer {
+    let kept = edge.toolbox.shelf.read(&pass.principal.0, &id)?;
+    Ok(reply::download(&kept.name, &kept.mime_type, Bytes::from_owner(kept.content)))
 }
 
 #[derive(Deserialize)]

@@ -1,9 +1,10 @@
-//! Answers over HTTP: JSON, and faults with the status that fits.
+//! Answers over HTTP: JSON, files, and faults with the status that fits.
 
 use axum::{
     body::Body,
     http::{HeaderValue, Response, StatusCode, header},
 };
+use bytes::Bytes;
 use model::{Code, Fault};
 use serde::Serialize;
 
@@ -14,6 +15,24 @@ pub fn json(status: StatusCode, body: &impl Serialize) -> Response<Body> {
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    harden(headers);
+    response
+}
+
+/// Answers with bytes that may be anybody's: a browser saves them and never shows or runs them.
+pub fn download(name: &str, mime_type: &str, bytes: Bytes) -> Response<Body> {
+    let mut response = Response::new(Body::from(bytes));
+    let headers = response.headers_mut();
+    let kind = HeaderValue::from_str(mime_type);
+    let unknown = HeaderValue::from_static("application/octet-stream");
+    headers.insert(header::CONTENT_TYPE, kind.unwrap_or(unknown));
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let name: String = name.chars().map(|it| if plain(it) { it } else { '_' }).collect();
+    let saved = HeaderValue::from_str(&format!("attachment; filename=\"{name}\""));
+    let unnamed = HeaderValue::from_static("attachment");
+    headers.insert(header::CONTENT_DISPOSITION, saved.unwrap_or(unnamed));
+    let nothing = HeaderValue::from_static("default-src 'none'; sandbox");
+    headers.insert(header::CONTENT_SECURITY_POLICY, nothing);
     harden(headers);
     response
 }

@@ -1,7 +1,7 @@
 //! The hub as an MCP server: its tools, its sessions as resources, prompts and completion.
 //!
 //! - this file: tools; - [`results`]: what they give back, as MCP says it;
-//! - [`resources`]: sessions, states, tabs and events; [`announce`]: telling that they changed;
+//! - [`resources`]: sessions, states, tabs, events and large results; [`announce`]: telling that they changed;
 //! - [`prompts`] and [`completion`].
 //!
 //! It translates; what a tool does is in `tools`, and where a call goes is the hub's business.
@@ -105,7 +105,7 @@ impl Backend for HubBackend {
 
     fn tool(&self, name: &str) -> Option<Tool> {
         if let Some(own) = self.own.get(name) {
-            return Some(own.clone());
+            return self.toolbox.offers(name).then(|| own.clone());
         }
         results::definition(&self.toolbox.definition(name)?).ok()
     }
@@ -133,9 +133,9 @@ impl Backend for HubBackend {
     async fn read(
         &self,
         request: ReadResourceRequestParams,
-        _: &Call,
+        call: &Call,
     ) -> Answer<ReadResourceResponse> {
-        resources::read(self.hub(), &request.uri).await
+        resources::read(&self.toolbox, &call.caller().principal, &request.uri).await
     }
 
     async fn prompts(&self, _: &Call) -> Answer<Vec<Prompt>> {

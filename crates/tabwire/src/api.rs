@@ -30,6 +30,15 @@ impl Api {
         self.ask(Method::GET, path, None).await
     }
 
+    /// Asks for something that is not JSON.
+    pub async fn bytes(&self, path: &str) -> Result<Vec<u8>, Failure> {
+        let (status, body) = self.send(Method::GET, path, None).await?;
+        if !status.is_success() {
+            return Err(failure(&collect(body).await?));
+        }
+        Ok(body.collect().await.map_err(Failure::failed)?.to_bytes().to_vec())
+    }
+
     /// Sends something.
     pub async fn post(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         self.ask(Method::POST, path, Some(body)).await

@@ -281,6 +281,9 @@ pub struct Call {
     /// How long it may take, such as 5s.
     #[arg(long, value_parser = humantime::parse_duration)]
     pub timeout: Option<Duration>,
+    /// Saves the file, picture or long text of the answer there.
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
     #[command(flatten)]
     pub target: Target,
 }

@@ -19,6 +19,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use tools::selection::Selection;
+
 use crate::failure::Failure;
 use table::Setting;
 
@@ -56,6 +58,9 @@ pub struct Own {
     pub discovery: PathBuf,
     /// What is logged to standard error: error, warn, info, debug or trace.
     pub log_level: String,
+    /// Which tools are offered: `all`, or tools and groups of them (`browse`, `script`, `network`,
+    /// `emulate`, `debug`, `batch`, `pages`, `apps`, `wait`). The others are hidden.
+    pub tools: Vec<String>,
 }
 
 impl Default for Own {
@@ -67,11 +72,17 @@ impl Default for Own {
             apps: default_apps(),
             discovery: PathBuf::from("/tmp/browser-mcp"),
             log_level: "info".to_owned(),
+            tools: vec!["all".to_owned()],
         }
     }
 }
 
 impl Own {
+    /// Returns which tools are offered; what is wrong was refused when it was read.
+    pub fn tools(&self) -> Selection {
+        Selection::parse(&self.tools).unwrap_or_default()
+    }
+
     /// Returns the file of the embedded store.
     pub fn store_file(&self) -> PathBuf {
         self.data.join("hub.sqlite")
@@ -205,6 +216,8 @@ fn check(settings: &Settings) -> Result<(), Failure> {
     if settings.launch.browsers_max == 0 {
         return Err(Failure::usage("browsers_max must be at least 1"));
     }
+    Selection::parse(&settings.own.tools)
+        .map_err(|problem| Failure::usage(format!("tools: {problem}")))?;
     let level = settings.own.log_level.as_str();
     if !["error", "warn", "info", "debug", "trace"].contains(&level) {
         return Err(Failure::usage(format!(

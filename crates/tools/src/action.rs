@@ -156,7 +156,8 @@ impl Action {
         Ok(())
     }
 
-    fn accepts(&self, given: &str) -> bool {
+    /// Returns whether it takes an argument, of its own or one that all take.
+    pub(crate) fn accepts(&self, given: &str) -> bool {
         match given {
             "action" => !self.name.is_empty(),
             "tab" if self.tab == TabUse::Never => false,
@@ -206,20 +207,26 @@ pub(crate) fn invalid(message: String) -> Fault {
 /// also be called by its command's names. Types are left to the schema.
 pub(crate) fn check(tool: &CoreTool, args: &mut Value) -> Result<(), Fault> {
     let Some(fields) = args.as_object_mut() else { return Ok(()) };
-    let action = match fields.get("action") {
-        Some(Value::String(word)) => tool.actions.iter().find(|action| action.is_called(word)),
-        Some(_) => None,
-        None => Some(usual(tool).ok_or_else(|| {
-            let names: Vec<_> = tool.actions.iter().map(|action| action.name).collect();
-            invalid(format!("`action` is missing; it is one of {}", names.join(", ")))
-        })?),
-    };
+    let action = find(tool, fields);
+    if action.is_none() && !fields.contains_key("action") {
+        let names: Vec<_> = tool.actions.iter().map(|action| action.name).collect();
+        return Err(invalid(format!("`action` is missing; it is one of {}", names.join(", "))));
+    }
     // One that is not in the table is not in the schema either, which says so.
     let Some(action) = action else { return Ok(()) };
     if !action.name.is_empty() {
         fields.insert("action".to_owned(), json!(action.name));
     }
     action.check(tool, fields)
+}
+
+/// Finds the action that arguments mean.
+pub(crate) fn find(tool: &CoreTool, args: &Map<String, Value>) -> Option<&'static Action> {
+    match args.get("action") {
+        Some(Value::String(word)) => tool.actions.iter().find(|action| action.is_called(word)),
+        Some(_) => None,
+        None => usual(tool),
+    }
 }
 
 /// What a tool does when no action is given: the only thing, or what has the tool's own name.

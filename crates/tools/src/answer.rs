@@ -1,23 +1,26 @@
 //! What a browser answered, made readable: text for a model, structure for a program, pictures
 //! apart.
 //!
-//! Long answers are cut and say so, with how to ask for less; bytes never stand in the text. The
-//! answer's words are the page's, so it carries where it comes from.
+//! Long answers are cut and say so, with how to ask for less and a link to the whole; bytes never
+//! stand in the text. The answer's words are the page's, so it carries where it comes from.
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use hub::Session;
 use model::{Effect, Json, json::cut};
 use serde_json::{Map, Value, json};
 
 use crate::{
     action::Action,
-    definition::{Image, Output, Source},
-    report,
+    definition::{Image, Link, Output, Source},
+    report, shelf,
 };
 
 /// Characters of text that one answer has at most.
 pub const LONGEST: usize = 24_000;
-/// Base64 characters of a file that are passed on.
-const FILE: usize = 256 * 1024;
+/// Base64 characters of a file that stand in the answer.
+const FILE: usize = 8 * 1024;
+/// Bytes of a picture that stands in the answer.
+const PICTURE: usize = 500_000;
 /// Arguments that make an answer smaller, for the remark on one that was cut.
 const NARROWING: [&str; 8] =
     ["selector", "maxLength", "maxElements", "level", "key", "urls", "attribute", "expression"];
@@ -35,27 +38,40 @@ pub(crate) fn limited(
     structured: Value,
     source: Option<Source>,
 ) -> Output {
-    let (text, left_out) = shorten(text, &advice(action));
-    let structured = if left_out > 0 { truncated(left_out) } else { structured };
-    Output { text, structured, images: Vec::new(), source }
+    let output = Output { text, structured, source, ..Output::default() };
+    shorten(output, action.name, &advice(action))
 }
 
 fn output(session: &Session, action: &Action, mut value: Value) -> Output {
     let mut lines = Vec::new();
     let mut kept = Map::new();
-    let mut images = Vec::new();
+    let mut output = Output::default();
     if let Some(image) = take_image(&mut value) {
         let bytes = decoded(&image.data);
-        lines.push(format!("{}, {}, {}", action.name, image.mime_type, size(bytes)));
-        kept.insert("image".to_owned(), json!({"mimeType": image.mime_type, "bytes": bytes}));
-        images.push(image);
+        let line = format!("{}, {}, {}", action.name, image.mime_type, size(bytes));
+        let mut about = json!({"mimeType": image.mime_type, "bytes": bytes});
+        match bytes > PICTURE {
+            false => {
+                lines.push(line);
+                output.images.push(image);
+            }
+            true => {
+                let most = size(PICTURE);
+                let apart = Apart { name: None, mime_type: &image.mime_type, data: &image.data };
+                let words = apart.put(action, &mut about, &mut output.links);
+                lines.push(format!("{line}: more than the {most} that are shown; {words}"));
+            }
+        }
+        kept.insert("image".to_owned(), about);
     }
-    if let Some((line, file)) = take_file(&mut value) {
-        lines.push(format!("{}, {line}", action.name));
+    if let Some((line, file)) = take_file(action, &mut value, &mut output.links) {
+        lines.push(line);
         kept.insert("file".to_owned(), file);
     }
-    let text = match &value {
+    output.text = match &value {
         Value::String(text) => text.clone(),
+        // The value of a script: nothing is an answer too.
+        Value::Null if action.name.is_empty() => "null".to_owned(),
         Value::Null => format!("{} is done", action.name),
         Value::Object(fields) if fields.is_empty() && !lines.is_empty() => String::new(),
         value => match action.effect {
@@ -63,16 +79,14 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
             Effect::Act | Effect::Add => report::words(value).unwrap_or_else(|| value.to_string()),
         },
     };
-    let (text, left_out) = shorten(text, &advice(action));
-    if left_out > 0 {
-        value = truncated(left_out);
-    }
-    if let Value::Object(fields) = &mut value {
+    output.structured = value;
+    let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
+    let mut output = shorten(output, action.name, &advice(action));
+    if let Value::Object(fields) = &mut output.structured {
         fields.extend(kept);
     }
-    lines.extend(Some(text).filter(|text| !text.is_empty()));
-    let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
-    Output { text: lines.join("\n"), structured: value, images, source: Some(source) }
+    lines.extend(Some(output.text).filter(|text| !text.is_empty()));
+    Output { text: lines.join("\n"), source: Some(source), ..output }
 }
 
 /// Writes a page's content as it is, below what is said about it: quoting it would double it.
@@ -89,14 +103,7 @@ fn with_content(value: &Value) -> Option<String> {
 
 /// Cuts what an untrusted page answered, for a model and for a program.
 pub(crate) fn of_page(output: Output) -> Output {
-    let (text, left_out) = shorten(output.text, "ask the page for less");
-    let structured = if left_out > 0 { truncated(left_out) } else { output.structured };
-    Output { text, structured, ..output }
-}
-
-/// What a program gets instead of what would be too long.
-fn truncated(left_out: usize) -> Value {
-    json!({"truncated": true, "leftOut": left_out})
+    shorten(output, "page", "ask the page for less")
 }
 
 /// Takes the picture out, if there is one and it is what it says.
@@ -111,23 +118,73 @@ fn take_image(value: &mut Value) -> Option<Image> {
 }
 
 /// Takes a file out; returns words on it and what a program gets.
-fn take_file(value: &mut Value) -> Option<(String, Value)> {
+fn take_file(action: &Action, value: &mut Value, links: &mut Vec<Link>) -> Option<(String, Value)> {
     let (mime_type, data) = bytes_of(value, "file")?;
+    let name = value["file"]["name"].as_str().map(file_name).filter(|name| !name.is_empty());
     let bytes = decoded(data);
-    let about = format!("{mime_type}, {}", size(bytes));
-    let taken = match data.len() > FILE {
-        true => {
-            let most = size(FILE / 4 * 3);
-            let line = format!("{about}: left out, because more than {most} are not passed on");
-            (line, json!({"mimeType": mime_type, "bytes": bytes, "truncated": true}))
-        }
+    let mut about = json!({"mimeType": mime_type, "bytes": bytes});
+    if let Some(name) = &name {
+        about["name"] = json!(name);
+    }
+    let called = name.as_ref().map(|name| format!("{name:?}, ")).unwrap_or_default();
+    let line = format!("{}, {called}{mime_type}, {}", action.name, size(bytes));
+    let words = match data.len() > FILE {
+        true => Apart { name, mime_type, data }.put(action, &mut about, links),
         false => {
-            let file = json!({"mimeType": mime_type, "bytes": bytes, "data": data});
-            (format!("{about} (the bytes are in the structured result)"), file)
+            about["data"] = json!(data);
+            "the bytes are in the structured result".to_owned()
         }
     };
     value.as_object_mut()?.remove("file");
-    Some(taken)
+    Some((format!("{line}: {words}"), about))
+}
+
+/// Bytes that do not stand in the answer.
+struct Apart<'a> {
+    name: Option<String>,
+    mime_type: &'a str,
+    data: &'a str,
+}
+
+impl Apart<'_> {
+    /// Puts them behind a link, and where that is into what a program gets; returns words on it.
+    fn put(self, action: &Action, about: &mut Value, links: &mut Vec<Link>) -> String {
+        let content = STANDARD.decode(self.data).unwrap_or_default();
+        let usual = || format!("{}.{}", action.name, ending(self.mime_type));
+        let name = self.name.clone().unwrap_or_else(usual);
+        match shelf::link(name, self.mime_type, content).filter(|link| link.bytes > 0) {
+            Some(link) => {
+                about["uri"] = json!(link.uri);
+                let words = format!("read it as the resource {}", link.uri);
+                links.push(link);
+                words
+            }
+            None => {
+                about["truncated"] = json!(true);
+                let most = size(shelf::LARGEST);
+                format!("left out, because it is broken or more than {most}; {}", advice(action))
+            }
+        }
+    }
+}
+
+/// A name without folders, that can stand in a header and on a line.
+fn file_name(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let plain = last.chars().filter(|letter| !letter.is_control() && *letter != '"');
+    plain.take(100).collect()
+}
+
+/// How the name of a file of some type ends.
+fn ending(mime_type: &str) -> &str {
+    match mime_type {
+        "text/plain" => "txt",
+        "application/octet-stream" => "bin",
+        other => {
+            let kind = other.rsplit(['/', '+']).next().unwrap_or("bin");
+            if kind.len() <= 8 { kind } else { "bin" }
+        }
+    }
 }
 
 /// Media type and base64 text of a field that has both.
@@ -152,16 +209,31 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// Cuts a text that is too long; returns how many characters are missing.
-fn shorten(text: String, advice: &str) -> (String, usize) {
+/// Cuts a text that is too long and puts the whole behind a link; a program gets that too.
+fn shorten(output: Output, name: &str, advice: &str) -> Output {
     // Bytes are never fewer than characters, and cheaper to count.
-    let total = if text.len() <= LONGEST { 0 } else { text.chars().count() };
+    let total = if output.text.len() <= LONGEST { 0 } else { output.text.chars().count() };
     if total <= LONGEST {
-        return (text, 0);
+        return output;
     }
+    let mut output = output;
     let left_out = total - LONGEST;
-    let kept = cut(&text, LONGEST);
-    (format!("{kept}\n… {left_out} of {total} characters are left out; {advice}"), left_out)
+    let mut structured = json!({"truncated": true, "leftOut": left_out});
+    let mut remark = format!("… {left_out} of {total} characters are left out; {advice}");
+    let mime_type = if is_json(&output) { "application/json" } else { "text/plain" };
+    let short = cut(&output.text, LONGEST).to_owned();
+    let name = format!("{}.{}", if name.is_empty() { "result" } else { name }, ending(mime_type));
+    if let Some(link) = shelf::link(name, mime_type, output.text.into_bytes()) {
+        remark += &format!(", or read it all as the resource {}", link.uri);
+        structured["uri"] = json!(link.uri);
+        output.links.push(link);
+    }
+    Output { text: format!("{short}\n{remark}"), structured, ..output }
+}
+
+/// Whether the text is what the structure says, as JSON.
+fn is_json(output: &Output) -> bool {
+    output.text.starts_with(['{', '[']) && !output.structured.is_string()
 }
 
 /// How to ask for less.

@@ -33,10 +33,14 @@ fn define() -> Definition {
         input_schema: json!({
             "type": "object",
             "properties": {
-                "session": {"type": "string", "description": "the app"},
+                "session": {"type": "string"},
                 "path": {"type": "string", "description": "JSON pointer"},
-                "maxAgeMs": {"type": "integer", "minimum": 0, "description": "ask it if older"},
-                "forceRefresh": {"type": "boolean", "description": "ask it"},
+                "maxAgeMs": {
+                    "type": "integer", "minimum": 0, "description": "ask the app if older",
+                },
+                "forceRefresh": {
+                    "type": "boolean", "description": "ask the app", "unlisted": true,
+                },
                 "timeoutMs": {
                     "type": "integer", "minimum": 1, "description": "for asking", "unlisted": true,
                 },
@@ -106,8 +110,8 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         Ok(Output {
             text: format!("{}\n({note})", answer.value.as_str()),
             structured,
-            images: Vec::new(),
             source: Some(source),
+            ..Output::default()
         })
     })
 }

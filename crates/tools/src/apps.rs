@@ -85,7 +85,7 @@ pub(crate) fn output(session: &Session, result: &Json) -> Output {
         value => value.to_string(),
     };
     let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
-    Output { text, structured: value, images: Vec::new(), source: Some(source) }
+    Output { text, structured: value, source: Some(source), ..Output::default() }
 }
 
 /// Takes the reserved argument out: it picks the session and is not the app's.
@@ -122,6 +122,11 @@ fn find(
         Fault::new(Code::UnknownTool, message).hint(format!("it offers {}", names.join(", ")))
     })?;
     Ok((session, spec))
+}
+
+/// The error of a name that nobody has.
+pub(crate) fn unknown(toolbox: &Toolbox, name: &str) -> Fault {
+    with_names(toolbox, name, Fault::new(Code::UnknownTool, "unknown"))
 }
 
 /// Adds to an unknown name what there is.

@@ -26,7 +26,7 @@ const ACTIONS: &[Action] = &[
         .only(&[("format", "text html markdown semantic ascii skeleton")]),
     read("query", "browser_query_selector", "selector|text", "all"),
     read("attribute", "browser_get_attribute", "selector|ref attribute", ""),
-    read("viewport_dom", "browser_get_viewport_dom", "", "maxElements includeHidden"),
+    read("viewport_dom", "browser_get_viewport_dom", "", "maxElements includeHidden").unlisted(),
 ];
 
 fn define() -> Definition {
@@ -44,8 +44,7 @@ fn define() -> Definition {
             },
             "fullPage": {"type": "boolean", "description": "all of it"},
             "labels": {"type": "boolean", "description": "refs in the picture"},
-            "onlyIfChanged": {"type": "string", "description": "picture's version"},
-            "text": {"type": "string", "description": "query: in it"},
+            "text": {"type": "string", "description": "query: text in them"},
             "attribute": {"type": "string", "description": "its name"},
             "cursor": {"type": "string", "description": "get: next part"},
         }),
@@ -57,6 +56,10 @@ fn define() -> Definition {
             "maxBytes": {"type": "integer", "description": "screenshot: 500000 if not given"},
             "maxLength": {"type": "integer", "description": "get: characters of one answer"},
             "maxWidth": {"type": "integer", "description": "screenshot: pixels, 1280 if not given"},
+            "onlyIfChanged": {
+                "type": "string",
+                "description": "screenshot: the version of the last one; says so if it is still that",
+            },
             "paperHeight": {"type": "number", "description": "pdf: inches"},
             "paperWidth": {"type": "number", "description": "pdf: inches"},
             "printBackground": {"type": "boolean", "description": "pdf: with backgrounds"},

@@ -26,7 +26,6 @@ fn define() -> Definition {
         "Runs JavaScript in a page; returns its value.",
         json!({
             "expression": {"type": "string", "description": "may await"},
-            "timeoutMs": {"type": "integer", "description": "at most"},
         }),
         json!({
             "awaitPromise": {"type": "boolean", "description": "false does not wait for a promise"},

@@ -28,6 +28,17 @@ enum Action {
     Profiles,
 }
 
+impl Action {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::New => "new",
+            Self::Close => "close",
+            Self::Profiles => "profiles",
+        }
+    }
+}
+
 #[derive(Deserialize)]
 struct Args {
     #[serde(default)]
@@ -118,8 +129,10 @@ impl Args {
         ];
         match given.iter().find(|(_, given, by)| *given && !by.contains(&self.action)) {
             None => Ok(()),
-            Some((name, ..)) => {
-                let message = format!("`{name}` is not for this action");
+            Some((name, _, by)) => {
+                let by: Vec<_> = by.iter().map(|action| action.as_str()).collect();
+                let (action, by) = (self.action.as_str(), by.join(" and "));
+                let message = format!("{action} does not take `{name}`; it is for {by}");
                 Err(Fault::new(Code::InvalidArgument, message))
             }
         }
@@ -157,7 +170,7 @@ async fn list(toolbox: &Toolbox) -> Result<Output, Fault> {
     if !browsers.is_empty() {
         structured["browsers"] = json!(browsers);
     }
-    Ok(Output { text: text.join("\n"), structured, images: Vec::new(), source: None })
+    Ok(Output { text: text.join("\n"), structured, ..Output::default() })
 }
 
 fn line(info: &SessionInfo, mark: &str) -> String {

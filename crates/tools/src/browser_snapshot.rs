@@ -72,6 +72,6 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         let source = Source { session: session.name.to_string(), origin: Some(page.url.clone()) };
         // Some clients show a model the structure alone: it must not be less than the text.
         let structured = Value::Null;
-        Ok(Output { text: shown.text, structured, images: Vec::new(), source: Some(source) })
+        Ok(Output { text: shown.text, structured, source: Some(source), ..Output::default() })
     })
 }

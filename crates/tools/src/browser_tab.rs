@@ -36,7 +36,7 @@ const ACTIONS: &[Action] = &[
     read("list", LIST, "", "").tab(TabUse::Never).or_if(commands::tells_tabs),
     add("new", NEW, "", "url active").tab(TabUse::Never),
     act("close", "browser_tab_close", "", "").tab(TabUse::Wanted),
-    act("close_others", "browser_tab_close_others", "", ""),
+    act("close_others", "browser_tab_close_others", "", "").unlisted(),
     act("activate", "browser_tab_activate", "", "").tab(TabUse::Wanted),
     read("release", RELEASE, "", "").tab(TabUse::Wanted).or_if(Session::keeps_tabs_apart),
     read("hand_over", HAND_OVER, "to", "").tab(TabUse::Wanted).or_if(Session::keeps_tabs_apart),
@@ -49,10 +49,11 @@ fn define() -> Definition {
             release it or hand it over.",
         json!({
             "url": {"type": "string", "description": "to open"},
-            "active": {"type": "boolean", "description": "in front"},
             "to": {"type": "string", "description": "client's name"},
         }),
-        json!({}),
+        json!({
+            "active": {"type": "boolean", "description": "new: true brings it to the front"},
+        }),
     )
 }
 
@@ -112,7 +113,7 @@ fn pass_on(order: &Order<'_>) -> Result<Output, Fault> {
         }
     };
     let structured = json!({"tab": tab.0, "to": to});
-    Ok(Output { text, structured, images: Vec::new(), source: None })
+    Ok(Output { text, structured, ..Output::default() })
 }
 
 /// The tabs of one browser, or why they are not known.

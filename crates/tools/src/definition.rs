@@ -1,10 +1,10 @@
 //! What a tool is to a client: a name, words, schemas, hints; and what it gives back.
 
-use std::{pin::Pin, time::Duration};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 use hub::Caller;
 use model::{CallProgress, Fault};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use crate::{Toolbox, action::Action};
@@ -55,7 +55,7 @@ pub struct Client {
 }
 
 /// What a tool gives back.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Output {
     /// For a model.
     pub text: String,
@@ -63,6 +63,10 @@ pub struct Output {
     pub structured: Value,
     /// For eyes; neither the text nor the structure repeats their bytes.
     pub images: Vec<Image>,
+    /// What is too large to stand in the answer and can be read apart.
+    pub links: Vec<Link>,
+    /// Whether it did not come to its end; the text says why.
+    pub failed: bool,
     /// Whose words these are, where they come from a page: its session and origin.
     pub source: Option<Source>,
 }
@@ -74,6 +78,42 @@ pub struct Image {
     pub mime_type: String,
     /// Its bytes in base64, without a prefix.
     pub data: String,
+}
+
+/// Something large that is kept for a while, under an address that can be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// Where it is read: `tabwire://result/…`.
+    pub uri: String,
+    /// A file's name for it.
+    pub name: String,
+    /// Such as `application/pdf`.
+    pub mime_type: String,
+    /// How large it is.
+    pub bytes: usize,
+    /// What is to be kept; none once it is.
+    pub content: Option<Arc<[u8]>>,
+}
+
+impl Link {
+    /// Says where it leads and what is there.
+    pub fn describe(&self) -> Value {
+        json!({
+            "uri": self.uri, "name": self.name, "mimeType": self.mime_type, "bytes": self.bytes,
+        })
+    }
+
+    /// Reads what [`Link::describe`] has written.
+    pub(crate) fn read(described: &Value) -> Option<Self> {
+        let text = |name: &str| described[name].as_str().map(str::to_owned);
+        Some(Self {
+            uri: text("uri")?,
+            name: text("name")?,
+            mime_type: text("mimeType")?,
+            bytes: described["bytes"].as_u64()? as usize,
+            content: None,
+        })
+    }
 }
 
 /// Where a text that we did not write comes from. It is untrusted.

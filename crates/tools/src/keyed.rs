@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Toolbox,
-    definition::{Client, Image, Output, Source},
+    definition::{Client, Image, Link, Output, Source},
 };
 
 impl Toolbox {
@@ -96,6 +96,8 @@ fn write(output: &Output) -> Value {
         "text": output.text,
         "structured": output.structured,
         "images": output.images.iter().map(image).collect::<Vec<_>>(),
+        "links": output.links.iter().map(Link::describe).collect::<Vec<_>>(),
+        "failed": output.failed,
         "source": output.source.as_ref().map(source),
     })
 }
@@ -117,6 +119,8 @@ fn read(kept: &Value) -> Option<Output> {
         text: kept["text"].as_str()?.to_owned(),
         structured: kept["structured"].clone(),
         images: kept["images"].as_array()?.iter().filter_map(image).collect(),
+        links: kept["links"].as_array()?.iter().filter_map(Link::read).collect(),
+        failed: kept["failed"] == true,
         source: source(&kept["source"]),
     })
 }
@@ -152,6 +156,14 @@ mod tests {
             text: "done".into(),
             structured: json!({"a": [1]}),
             images: vec![Image { mime_type: "image/png".into(), data: "AA==".into() }],
+            links: vec![Link {
+                uri: "tabwire://result/abc".into(),
+                name: "a.pdf".into(),
+                mime_type: "application/pdf".into(),
+                bytes: 7,
+                content: None,
+            }],
+            failed: true,
             source: Some(Source { session: "viewer".into(), origin: Some("http://x".into()) }),
         };
         let foreign = Fault::new(Code::Foreign("ELEMENT_NOT_FOUND".into()), "no").hint("look");

@@ -8,8 +8,8 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use hub::Session;
 use launch::{
-    BrowserInfo, BrowserRecord, Browsers, Ended, Family, LaunchError, LaunchId, Opening, Wish,
-    start,
+    BrowserInfo, BrowserRecord, Browsers, Ended, Family, LaunchError, LaunchId, Opening,
+    ProfileInfo, Wish, start,
 };
 use model::{CallProgress, Code, Fault, InstanceId};
 use serde_json::{Value, json};
@@ -117,9 +117,9 @@ pub async fn open(toolbox: &Toolbox, client: &Client, new: NewBrowser) -> Result
     progress.say(2.0, &format!("connected as {name}"));
     let gone = || Fault::new(Code::ToolFailed, "the browser was closed while it came up");
     let record = opening.keep(&name).ok_or_else(gone)?;
-    let text = format!("{} is running as session {name}{}", record.browser, kind(&record));
+    let text = say_opened(&record, &name);
     let structured = json!({"session": name, "browser": show(&record, Some(&session))});
-    Ok(Output { text, structured, images: Vec::new(), source: None })
+    Ok(Output { text, structured, ..Output::default() })
 }
 
 async fn until_connected(
@@ -197,14 +197,22 @@ pub async fn close(
         Err(error) => return Err(Fault::new(Code::Refused, error.to_string())),
     };
     forget(toolbox, &*launcher, &ended).await;
-    let kept = match &ended.0.profile {
+    let structured = json!({"closed": ended.0.shown_name()});
+    Ok(Output { text: say_closed(&ended.0), structured, ..Output::default() })
+}
+
+/// What is answered when a browser has come up.
+pub fn say_opened(record: &BrowserRecord, session: &str) -> String {
+    format!("{} is running as session {session}{}", record.browser, kind(record))
+}
+
+/// What is answered when a browser has ended.
+pub fn say_closed(record: &BrowserRecord) -> String {
+    let kept = match &record.profile {
         Some(profile) => format!("; its profile {profile} is kept"),
         None => "; its profile is removed".to_owned(),
     };
-    let shown = ended.0.shown_name();
-    let structured = json!({"closed": shown});
-    let text = format!("{shown} is closed{kept}");
-    Ok(Output { text, structured, images: Vec::new(), source: None })
+    format!("{} is closed{kept}", record.shown_name())
 }
 
 fn by_session(
@@ -259,19 +267,24 @@ pub async fn profiles(toolbox: &Toolbox) -> Result<Output, Fault> {
     let browsers = launcher(toolbox)?.browsers().clone();
     let profiles = blocking(move || browsers.profiles()).await?;
     let profiles = profiles.map_err(|error| Fault::new(Code::ToolFailed, error.to_string()))?;
-    let lines = profiles.iter().map(|profile| match &profile.used_by {
-        Some(by) => format!("- {} (in use by {by})", profile.name),
-        None => format!("- {}", profile.name),
-    });
-    let mut text = lines.collect::<Vec<_>>().join("\n");
-    if text.is_empty() {
-        text = "no profile has been named yet".to_owned();
-    }
+    let text = say_profiles(&profiles);
     let list: Vec<_> = profiles
         .iter()
         .map(|profile| json!({"profile": profile.name, "usedBy": profile.used_by}))
         .collect();
-    Ok(Output { text, structured: json!({"profiles": list}), images: Vec::new(), source: None })
+    Ok(Output { text, structured: json!({"profiles": list}), ..Output::default() })
+}
+
+/// What is answered about the named profiles.
+pub fn say_profiles(profiles: &[ProfileInfo]) -> String {
+    let lines = profiles.iter().map(|profile| match &profile.used_by {
+        Some(by) => format!("- {} (in use by {by})", profile.name),
+        None => format!("- {}", profile.name),
+    });
+    match profiles.is_empty() {
+        true => "no profile has been named yet".to_owned(),
+        false => lines.collect::<Vec<_>>().join("\n"),
+    }
 }
 
 /// Returns the browsers that were started and run; none where none can be started.

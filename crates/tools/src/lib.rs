@@ -3,7 +3,7 @@
 //! In reading order:
 //! - [`definition`]: what a tool is, and what it gives back;
 //! - [`toolbox`]: the list, and the one way in for a call;
-//! - one file per tool: [`app_state`], [`browser_instance`], [`page_tools`], [`sleep`],
+//! - one file per tool: [`app_state`], [`batch`], [`browser_instance`], [`page_tools`], [`sleep`],
 //!   [`wait_for`];
 //! - those whose `action` picks a command of the browser: [`browser_content`], [`browser_debug`],
 //!   [`browser_emulate`], [`browser_execute`], [`browser_interact`], [`browser_navigate`],
@@ -13,6 +13,9 @@
 //! - [`launching`]: browsers that are started and closed for `browser_instance`;
 //! - [`discovery`]: the tools that pages declare, and asking for them;
 //! - [`schema`]: what of a tool is listed and what is only accepted;
+//! - [`selection`]: which tools a hub offers; [`shelf`]: results that are too large for an answer;
+//!   [`recording`]: calls that are noted to be made again;
+//! - [`examples`]: a call of each action, for the documents;
 //! - [`originals`]: names of other servers for the same things;
 //! - [`apps`]: the tools that connected apps declare, by their own names;
 //! - [`manifest`]: tools of apps that cannot be changed, from TOML files;
@@ -26,6 +29,7 @@ pub mod answer;
 pub mod app_state;
 pub mod apps;
 pub mod arguments;
+pub mod batch;
 pub mod browser_content;
 pub mod browser_debug;
 pub mod browser_emulate;
@@ -39,24 +43,29 @@ pub mod browser_tab;
 pub mod commands;
 pub mod definition;
 pub mod discovery;
+pub mod examples;
 pub mod keyed;
 pub mod launching;
 pub mod manifest;
 pub mod originals;
 pub mod page_tools;
+pub mod recording;
 pub mod report;
 pub mod schema;
+pub mod selection;
+pub mod shelf;
 pub mod sleep;
 pub mod snapshot;
 pub mod toolbox;
 pub mod wait_for;
 
-pub use definition::{Annotations, Client, CoreTool, Definition, Image, Output};
+pub use definition::{Annotations, Client, CoreTool, Definition, Image, Link, Output};
 pub use toolbox::Toolbox;
 
 /// Every tool of our own, by name.
 pub const TOOLS: &[CoreTool] = &[
     app_state::TOOL,
+    batch::TOOL,
     browser_content::TOOL,
     browser_debug::TOOL,
     browser_emulate::TOOL,

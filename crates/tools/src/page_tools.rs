@@ -138,7 +138,7 @@ fn show(found: &[Found], heard: &Heard) -> Output {
         });
         structured["silent"] = silent.collect();
     }
-    Output { text: lines.join("\n"), structured, images: Vec::new(), source: None }
+    Output { text: lines.join("\n"), structured, ..Output::default() }
 }
 
 async fn call(

@@ -27,7 +27,7 @@ pub fn listed(schema: &Value) -> Value {
 pub fn accepted(schema: &Value) -> Value {
     let mut schema = schema.clone();
     for property in properties(&mut schema).into_iter().flat_map(|all| all.values_mut()) {
-        let also = property.get(ALSO).and_then(Value::as_array).cloned().unwrap_or_default();
+        let also = also(property).to_vec();
         if let Some(values) = property.get_mut("enum").and_then(Value::as_array_mut) {
             values.extend(also);
         }
@@ -39,6 +39,11 @@ pub fn accepted(schema: &Value) -> Value {
 /// Returns whether a property is accepted without being listed.
 pub fn is_unlisted(property: &Value) -> bool {
     property.get(UNLISTED).is_some()
+}
+
+/// Returns the values of a property that are accepted without being listed.
+pub fn also(property: &Value) -> &[Value] {
+    property.get(ALSO).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Makes properties that are accepted without being listed.

@@ -53,8 +53,7 @@ fn run<'a>(_: &'a Toolbox, _: &'a Client, args: Value) -> Work<'a> {
         Ok(Output {
             text: format!("slept {} ms", args.duration_ms),
             structured,
-            images: Vec::new(),
-            source: None,
+            ..Output::default()
         })
     })
 }

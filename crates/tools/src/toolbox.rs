@@ -12,16 +12,21 @@ use std::{
 use hub::Hub;
 use model::{Code, Fault, Json};
 use parking_lot::{Mutex, RwLock};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use crate::{
     TOOLS, action, address, apps,
     arguments::Checker,
+    browser_instance,
     definition::{Client, CoreTool, Definition, Output},
     launching::Launcher,
     manifest::{self, Apps, Manifest, ManifestError},
-    originals, schema,
+    originals,
+    recording::Recorder,
+    schema,
+    selection::Selection,
+    shelf::Shelf,
 };
 
 /// Other names of arguments that many tools have: `(alias, name)`. Accepted, never listed.
@@ -47,6 +52,12 @@ pub struct Toolbox {
     own_hosts: Arc<RwLock<Vec<String>>>,
     /// Who starts browsers; nobody until one is set, once.
     launcher: Arc<OnceLock<Arc<dyn Launcher>>>,
+    /// Which tools are offered. A blocking lock: held for one look, never across an await.
+    selection: Arc<RwLock<Selection>>,
+    /// Results that are too large for an answer.
+    pub shelf: Shelf,
+    /// What clients do, where they want it noted.
+    pub(crate) recorder: Recorder,
 }
 
 /// A tool of our own with everything that does not change.
@@ -54,6 +65,14 @@ struct Own {
     tool: &'static CoreTool,
     definition: Definition,
     checker: Checker,
+}
+
+/// A call that can be made.
+enum Prepared<'a> {
+    /// Of a tool of our own, with arguments that fit.
+    Own(&'a Own, Value),
+    /// Of an app's tool, if there is one.
+    App(Value),
 }
 
 impl Toolbox {
@@ -76,13 +95,32 @@ impl Toolbox {
             manifests: Apps::default(),
             own_hosts: Arc::default(),
             launcher: Arc::default(),
+            selection: Arc::default(),
+            shelf: Shelf::default(),
+            recorder: Recorder::default(),
         }
     }
 
     /// Returns every tool that can be called now.
     pub fn list(&self) -> Vec<Definition> {
-        let own = self.own.iter().map(|own| own.definition.clone());
-        own.chain(apps::list(self)).collect()
+        let selection = self.selection.read().clone();
+        let own = self.own.iter().filter(|own| selection.has(own.tool.name));
+        let own = own.map(|own| own.definition.clone());
+        let apps = if selection.has_apps() { apps::list(self) } else { Vec::new() };
+        own.chain(apps).collect()
+    }
+
+    /// Says which tools are offered; all others are hidden.
+    pub fn select(&self, selection: Selection) {
+        let before = std::mem::replace(&mut *self.selection.write(), selection.clone());
+        if before != selection {
+            self.hub.announce_offers();
+        }
+    }
+
+    /// Returns whether a tool of our own is offered by this name.
+    pub fn offers(&self, name: &str) -> bool {
+        self.own(name).is_some() && self.selection.read().has(name)
     }
 
     /// Puts manifests in force and all others out of it; returns what is wrong with them together.
@@ -95,7 +133,8 @@ impl Toolbox {
     /// Returns what a client reads about one tool.
     pub fn definition(&self, name: &str) -> Option<Definition> {
         match self.own(name) {
-            Some(own) => Some(own.definition.clone()),
+            Some(own) => self.offers(name).then(|| own.definition.clone()),
+            None if !self.selection.read().has_apps() => None,
             None if originals::find(name).is_some() => None,
             None => self
                 .manifests
@@ -150,6 +189,41 @@ impl Toolbox {
         name: &str,
         args: Value,
     ) -> Result<Output, Fault> {
+        self.shelf.clear_away();
+        let mut output = match self.prepare(name, args)? {
+            Prepared::Own(own, args) => self.run(own, client, args).await?,
+            Prepared::App(args) => self.call_app(client, name, args).await?,
+        };
+        self.shelf.keep(&client.caller.principal, &mut output.links);
+        Ok(output)
+    }
+
+    /// Checks a call as far as that is possible without making it.
+    pub(crate) fn check(&self, name: &str, args: Value) -> Result<(), Fault> {
+        match self.prepare(name, args)? {
+            Prepared::Own(..) => Ok(()),
+            Prepared::App(_) if self.definition(name).is_some() => Ok(()),
+            Prepared::App(_) => Err(apps::unknown(self, name)),
+        }
+    }
+
+    /// Returns whether a call with these arguments takes `session` or `tab`.
+    pub(crate) fn takes(&self, name: &str, args: &Map<String, Value>, argument: &str) -> bool {
+        let action = match (self.own(name), originals::find(name)) {
+            // Its `session` is one to close.
+            (Some(own), _) if own.tool.name == browser_instance::TOOL.name => return false,
+            (Some(own), _) if own.tool.actions.is_empty() => return own.checker.has(argument),
+            (Some(own), _) => action::find(own.tool, args),
+            (None, Some((_, action))) => Some(action),
+            (None, None) => return argument == "session",
+        };
+        let alias = ALIASES.iter().find(|(_, meant)| *meant == argument);
+        let is_said = alias.is_some_and(|(alias, _)| args.contains_key(*alias));
+        !is_said && action.is_some_and(|action| action.accepts(argument))
+    }
+
+    /// Finds what is called, and checks the arguments of a tool of our own.
+    fn prepare(&self, name: &str, args: Value) -> Result<Prepared<'_>, Fault> {
         let mut args = match args {
             Value::Null => Value::Object(Default::default()),
             args => args,
@@ -163,20 +237,39 @@ impl Toolbox {
             (None, None) => None,
         };
         let Some(own) = own else {
-            if self.manifests.has(&self.hub, name)
-                && let Some(done) =
-                    manifest::call(&self.manifests, self, client, name, args.clone()).await
-            {
-                return done;
-            }
-            return apps::call(self, client, name, args).await;
+            let selection = self.selection.read();
+            let is_hidden = !selection.has_apps();
+            return if is_hidden { Err(selection.hidden(name)) } else { Ok(Prepared::App(args)) };
         };
+        if !self.offers(own.tool.name) {
+            return Err(self.selection.read().hidden(own.tool.name));
+        }
         own.rename(&mut args)?;
         if !own.tool.actions.is_empty() {
             action::check(own.tool, &mut args)?;
         }
         own.checker.check(&args)?;
-        (own.tool.run)(self, client, args).await
+        Ok(Prepared::Own(own, args))
+    }
+
+    async fn run(&self, own: &Own, client: &Client, args: Value) -> Result<Output, Fault> {
+        let who = &client.caller.client;
+        let noted = self.recorder.wants(who, own.tool, &args).then(|| args.clone());
+        let output = (own.tool.run)(self, client, args).await?;
+        if let Some(args) = noted {
+            self.recorder.note(who, own.tool.name, args, &output.structured);
+        }
+        Ok(output)
+    }
+
+    async fn call_app(&self, client: &Client, name: &str, args: Value) -> Result<Output, Fault> {
+        if self.manifests.has(&self.hub, name)
+            && let Some(done) =
+                manifest::call(&self.manifests, self, client, name, args.clone()).await
+        {
+            return done;
+        }
+        apps::call(self, client, name, args).await
     }
 
     /// Checks an address that a browser is to be sent to, where there is one.

@@ -6,18 +6,23 @@
 use std::{sync::Arc, time::Duration};
 
 use hub::{Route, Session, feed::Watched};
-use model::{Code, Fault, Sequence, record::LogEntry};
+use model::{Code, Fault, Sequence, json::shorten, record::LogEntry};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::{
     Toolbox,
+    answer::LONGEST,
     definition::{self, Annotations, Client, CoreTool, Definition, Output, Work, decode},
 };
 
 /// Waiting time when none is given, and the longest that can be given.
 const USUAL_MS: u64 = 30_000;
 const LONGEST_MS: u64 = 300_000;
+/// Events that one answer has, the newest ones.
+const EVENTS: usize = 50;
+/// Characters of one event's data.
+const DATA: usize = 2000;
 
 /// The tool.
 pub const TOOL: CoreTool = CoreTool { name: "wait_for", define, aliases: &[], actions: &[], run };
@@ -62,9 +67,9 @@ fn define() -> Definition {
         input_schema: json!({
             "type": "object",
             "properties": {
-                "until": {"enum": ["state", "event", "connected"]},
-                "session": {"type": "string", "description": "whose"},
-                "tab": {"type": "integer", "description": "event: in it"},
+                "until": {"enum": ["state", "event", "connected"], "description": "what to wait for"},
+                "session": {"type": "string"},
+                "tab": {"type": "integer"},
                 "path": {"type": "string", "description": "state: JSON pointer"},
                 "equals": {"description": "state: value"},
                 "event": {"type": "string", "description": "name"},
@@ -88,6 +93,7 @@ fn define() -> Definition {
                 "version": {"type": "integer"},
                 "events": {"type": "array", "items": {"type": "object"}},
                 "next": {"type": "integer"},
+                "leftOut": {"type": "integer"},
             },
             "required": ["happened"],
         })),
@@ -108,23 +114,37 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
             }
             Until::Event => {
                 let session = choose(toolbox, client, args.session)?;
-                let since = args.since.map_or_else(|| session.feed_position().sequence, Sequence);
-                let wanted = Wanted { name: args.event, tab: args.tab, contains: args.contains };
+                let now = session.feed_position().sequence;
+                // Whoever only looks wants to see what there is.
+                let begin = if limit.is_zero() { Sequence(0) } else { now };
+                let since = args.since.map_or(begin, Sequence);
+                let contains = args.contains.map(|text| text.to_lowercase());
+                let wanted = Wanted { name: args.event, tab: args.tab, contains };
                 let waiting = event(toolbox, &session, &wanted, since);
-                tokio::time::timeout(limit, waiting).await
+                let waited = tokio::time::timeout(limit, waiting).await;
+                return waited.unwrap_or_else(|_| Ok(no_event(&session, limit)));
             }
         };
         waited.unwrap_or_else(|_| {
-            let text =
-                format!("nothing happened within {} ms; call again to go on", limit.as_millis());
-            Ok(Output {
-                text,
-                structured: json!({"happened": false}),
-                images: Vec::new(),
-                source: None,
-            })
+            let text = nothing(limit);
+            Ok(Output { text, structured: json!({"happened": false}), ..Output::default() })
         })
     })
+}
+
+fn nothing(limit: Duration) -> String {
+    match limit.is_zero() {
+        true => "nothing there that fits".to_owned(),
+        false => format!("nothing happened within {} ms; call again to go on", limit.as_millis()),
+    }
+}
+
+/// The answer of waiting in vain; what it has seen need not be looked at again.
+fn no_event(session: &Session, limit: Duration) -> Output {
+    let next = session.feed_position().sequence.0;
+    let text = format!("{} (next cursor: {next})", nothing(limit));
+    let structured = json!({"happened": false, "session": &*session.name, "next": next});
+    Output { text, structured, ..Output::default() }
 }
 
 fn choose(
@@ -147,7 +167,7 @@ async fn connected(toolbox: &Toolbox, wanted: Option<String>) -> Result<Output, 
         if let Some(session) = found {
             let structured = json!({"happened": true, "session": &*session.name});
             let text = format!("{} is connected", session.name);
-            return Ok(Output { text, structured, images: Vec::new(), source: None });
+            return Ok(Output { text, structured, ..Output::default() });
         }
         if offers.changed().await.is_err() {
             return Err(Fault::new(Code::ShuttingDown, "the hub is shutting down"));
@@ -217,15 +237,15 @@ async fn state(
 struct Wanted {
     name: Option<String>,
     tab: Option<u64>,
+    /// In small letters.
     contains: Option<String>,
 }
 
 impl Wanted {
     fn is_met(&self, entry: &LogEntry) -> bool {
-        let text = self.contains.as_ref().map(|text| text.to_lowercase());
         entry.kind == "event"
             && self.name.as_ref().is_none_or(|name| *name == entry.name)
-            && text.is_none_or(|text| entry.body.to_lowercase().contains(&text))
+            && self.contains.as_ref().is_none_or(|text| entry.body.to_lowercase().contains(text))
             && self.tab.is_none_or(|tab| tab_of(&entry.body) == Some(tab))
     }
 }
@@ -243,25 +263,54 @@ async fn event(
     let mut watcher = toolbox.hub.watch();
     loop {
         let (current, entries) = session.feed_after(since, usize::MAX);
-        let events: Vec<_> = entries
-            .iter()
-            .filter(|entry| wanted.is_met(entry))
-            .map(|entry| {
-                let data: Value = serde_json::from_str(&entry.body).unwrap_or_default();
-                json!({"sequence": entry.sequence, "name": entry.name, "data": data})
-            })
-            .collect();
-        if !events.is_empty() {
+        let fitting: Vec<_> = entries.iter().filter(|entry| wanted.is_met(entry)).collect();
+        if !fitting.is_empty() {
             let next = entries.last().map_or(current.sequence.0, |last| last.sequence);
-            let lines: Vec<_> = events.iter().map(Value::to_string).collect();
-            let text = format!("{}\n(next cursor: {next})", lines.join("\n"));
-            let structured = json!({
-                "happened": true, "session": &*session.name, "events": events, "next": next,
-            });
-            return Ok(told(session, text, structured));
+            return Ok(show_events(session, &fitting, next));
         }
         next(&mut watcher, session).await?;
     }
+}
+
+/// Shows the newest events that fit into one answer; `next` is where to go on.
+fn show_events(session: &Session, fitting: &[&LogEntry], next: u64) -> Output {
+    let (mut events, mut lines, mut length) = (Vec::new(), Vec::new(), 0);
+    for entry in fitting.iter().rev().take(EVENTS) {
+        let event = show_event(entry);
+        let line = event.to_string();
+        length += line.len();
+        if length > LONGEST && !events.is_empty() {
+            break;
+        }
+        events.push(event);
+        lines.push(line);
+    }
+    events.reverse();
+    lines.reverse();
+    let older = fitting.len() - events.len();
+    if older > 0 {
+        lines.insert(
+            0,
+            format!("({older} older ones are left out; narrow it with event, tab or contains)"),
+        );
+    }
+    lines.push(format!("(next cursor: {next})"));
+    let mut structured = json!({
+        "happened": true, "session": &*session.name, "events": events, "next": next,
+    });
+    if older > 0 {
+        structured["leftOut"] = json!(older);
+    }
+    told(session, lines.join("\n"), structured)
+}
+
+/// One event; data that is too long is cut, and then it is a text.
+fn show_event(entry: &LogEntry) -> Value {
+    let data: Value = match entry.body.chars().nth(DATA) {
+        None => serde_json::from_str(&entry.body).unwrap_or_default(),
+        Some(_) => json!(shorten(&entry.body, DATA)),
+    };
+    json!({"sequence": entry.sequence, "name": entry.name, "data": data})
 }
 
 /// Waits until something happened in a session; what was missed may have been there too.
@@ -282,5 +331,5 @@ fn name_of(path: &str) -> &str {
 fn told(session: &Session, text: String, structured: Value) -> Output {
     let source =
         definition::Source { session: session.name.to_string(), origin: session.origin.clone() };
-    Output { text, structured, images: Vec::new(), source: Some(source) }
+    Output { text, structured, source: Some(source), ..Output::default() }
 }

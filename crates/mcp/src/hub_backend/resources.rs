@@ -1,17 +1,23 @@
-//! Sessions, states, tabs and events as resources that can be read and watched.
+//! Sessions, states, tabs and events as resources that can be read and watched; and the results
+//! that were too large for an answer, which are read only.
 //!
 //! `tabwire://sessions`, and per session `tabwire://session/{session}/state`, `/tabs` and
-//! `/events?since=N`, where `{session}` is a name or an id.
+//! `/events?since=N`, where `{session}` is a name or an id; `tabwire://result/{id}`, which is not
+//! listed.
 
 use std::sync::Arc;
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use hub::{Hub, Session, Source, StateQuery};
 use model::{Fault, Kind, Sequence};
 use rmcp::model::{
     CacheScope, ErrorData, ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate,
 };
 use serde_json::{Value, json};
-use tools::browser_instance;
+use tools::{
+    Toolbox, browser_instance,
+    shelf::{self, Kept},
+};
 
 use super::results::from_json;
 use crate::backend::Answer;
@@ -55,25 +61,58 @@ pub fn templates() -> Answer<Vec<ResourceTemplate>> {
             "mimeType": "application/json",
         }))
     };
+    let results = json!({
+        "uriTemplate": format!("{}{{id}}", shelf::PREFIX), "name": "large result",
+        "description": "what a tool's answer links to, for 15 minutes",
+    });
     ["events{?since}", "state", "tabs"]
         .into_iter()
         .zip(["session events", "session state", "session tabs"])
         .map(|(part, title)| template(part, title))
+        .chain([from_json(results)])
         .collect()
 }
 
-/// Reads a resource.
-pub async fn read(hub: &Hub, address: &str) -> Answer<ReadResourceResponse> {
+/// Reads a resource, for a principal.
+pub async fn read(
+    toolbox: &Toolbox,
+    principal: &str,
+    address: &str,
+) -> Answer<ReadResourceResponse> {
+    let hub = &toolbox.hub;
+    if let Some(id) = address.strip_prefix(shelf::PREFIX) {
+        let kept = toolbox.shelf.read(principal, id).map_err(|fault| not_there(address, &fault))?;
+        return contents(large(address, &kept));
+    }
     let body = match address.strip_prefix("tabwire://session/") {
         _ if address == SESSIONS => sessions(hub),
         Some(rest) => part_of_session(hub, address, rest).await?,
         None => return Err(unknown(address)),
     };
-    let contents = from_json(json!({
-        "uri": address, "mimeType": "application/json", "text": body.to_string(),
-    }))?;
-    let result = ReadResourceResult::new(vec![contents]);
+    contents(json!({"uri": address, "mimeType": "application/json", "text": body.to_string()}))
+}
+
+fn contents(written: Value) -> Answer<ReadResourceResponse> {
+    let result = ReadResourceResult::new(vec![from_json(written)?]);
     Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
+}
+
+/// A large result: as text where it is text, else as bytes.
+fn large(address: &str, kept: &Kept) -> Value {
+    match std::str::from_utf8(&kept.content) {
+        Ok(text) if is_text(&kept.mime_type) => {
+            json!({"uri": address, "mimeType": kept.mime_type, "text": text})
+        }
+        _ => {
+            let blob = STANDARD.encode(&kept.content);
+            json!({"uri": address, "mimeType": kept.mime_type, "blob": blob})
+        }
+    }
+}
+
+fn is_text(mime_type: &str) -> bool {
+    let words = ["json", "xml", "javascript", "x-www-form-urlencoded"];
+    mime_type.starts_with("text/") || words.iter().any(|word| mime_type.ends_with(word))
 }
 
 async fn part_of_session(hub: &Hub, address: &str, rest: &str) -> Answer<Value> {

@@ -1,9 +1,11 @@
 //! Tools and what they give back, as MCP says it.
 
 use model::{Code, Fault};
-use rmcp::model::{CallToolResponse, CallToolResult, ContentBlock, ErrorData, MetaObject, Tool};
+use rmcp::model::{
+    CallToolResponse, CallToolResult, ContentBlock, ErrorData, MetaObject, Resource, Tool,
+};
 use serde_json::{Value, json};
-use tools::{Annotations, Definition, Output};
+use tools::{Annotations, Definition, Link, Output};
 
 use crate::backend::Answer;
 
@@ -71,7 +73,12 @@ fn success(output: Output) -> CallToolResult {
     // Nothing is an answer too, and then the text says so.
     let is_all_text = output.structured.is_null() && output.text != "null";
     let text = ContentBlock::text(output.text);
-    let mut result = CallToolResult::success([text].into_iter().chain(pictures).collect());
+    let links = output.links.iter().map(link);
+    let content = [text].into_iter().chain(pictures).chain(links).collect();
+    let mut result = match output.failed {
+        true => CallToolResult::error(content),
+        false => CallToolResult::success(content),
+    };
     // Older clients take objects only. What is all in the text is not sent twice.
     result.structured_content = match output.structured {
         _ if is_all_text => None,
@@ -84,6 +91,14 @@ fn success(output: Output) -> CallToolResult {
         }));
     }
     result
+}
+
+/// Writes where something large can be read.
+fn link(link: &Link) -> ContentBlock {
+    let resource = Resource::new(&link.uri, &link.name);
+    ContentBlock::resource_link(
+        resource.with_mime_type(&link.mime_type).with_size(link.bytes as u64),
+    )
 }
 
 /// Says a fault to a model: what happened, what to try, and whether to try again.
@@ -108,4 +123,52 @@ fn meta(value: Value) -> Option<MetaObject> {
 pub fn from_json<T: serde::de::DeserializeOwned>(value: Value) -> Answer<T> {
     serde_json::from_value(value)
         .map_err(|error| ErrorData::internal_error(format!("not valid MCP: {error}"), None))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Bytes of the core list as a client gets it, without output schemas.
+    const BUDGET: usize = 10_000;
+
+    #[test]
+    fn the_core_list_fits_its_budget_as_it_is_sent() {
+        let listed = tools::TOOLS.iter().map(|tool| {
+            let mut tool = (tool.define)();
+            tool.input_schema = tools::schema::listed(&tool.input_schema);
+            tool.output_schema = None;
+            serde_json::to_string(&definition(&tool).unwrap()).unwrap().len()
+        });
+        let bytes: usize = listed.sum();
+        println!("core tool list: {bytes} bytes");
+        assert!(bytes <= BUDGET, "{bytes} bytes");
+    }
+
+    #[test]
+    fn what_is_large_is_linked_and_what_failed_says_so() {
+        let output = Output {
+            text: "see there".to_owned(),
+            structured: json!({"a": 1}),
+            links: vec![Link {
+                uri: "tabwire://result/abc".to_owned(),
+                name: "page.pdf".to_owned(),
+                mime_type: "application/pdf".to_owned(),
+                bytes: 7,
+                content: None,
+            }],
+            failed: true,
+            ..Output::default()
+        };
+        let written = serde_json::to_value(success(output)).unwrap();
+        let link = json!({
+            "type": "resource_link", "uri": "tabwire://result/abc", "name": "page.pdf",
+            "mimeType": "application/pdf", "size": 7,
+        });
+        assert_eq!(written["content"][1], link);
+        assert_eq!(
+            (&written["isError"], &written["structuredContent"]["a"]),
+            (&json!(true), &json!(1))
+        );
+    }
 }

@@ -1,8 +1,13 @@
 //! `tabwire call`: a tool call on the path that an AI client takes.
 
-use std::io::{Read, Write};
+use std::{
+    io::{Read, Write},
+    path::Path,
+};
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Value, json};
+use tools::shelf::PREFIX;
 
 use crate::{
     api::{self, Api},
@@ -24,7 +29,11 @@ pub fn run(options: &Call) -> Result<(), Failure> {
         body["timeoutMs"] = json!(timeout.as_millis() as u64);
     }
     api::block_on(async {
-        let answer = Api::new(&options.target)?.post("/api/call", &body).await?;
+        let api = Api::new(&options.target)?;
+        let answer = api.post("/api/call", &body).await?;
+        if let Some(path) = &options.out {
+            save(&api, &answer, path).await?;
+        }
         let mut out = std::io::stdout();
         match (options.target.json, &answer["result"]) {
             (true, _) => writeln!(out, "{answer}")?,
@@ -34,8 +43,26 @@ pub fn run(options: &Call) -> Result<(), Failure> {
             (false, Value::String(text)) => writeln!(out, "{text}")?,
             (false, result) => writeln!(out, "{result:#}")?,
         }
-        Ok(())
+        match answer["failed"] == true {
+            true => Err(Failure::failed("a step failed; see above what was done and what was not")),
+            false => Ok(()),
+        }
     })
+}
+
+/// Saves what the answer links to, else the file or picture that stands in it.
+async fn save(api: &Api, answer: &Value, path: &Path) -> Result<(), Failure> {
+    let link = answer["links"][0]["uri"].as_str().and_then(|uri| uri.strip_prefix(PREFIX));
+    let inside = [&answer["result"]["file"]["data"], &answer["images"][0]["data"]];
+    let bytes = match (link, inside.into_iter().find_map(Value::as_str)) {
+        (Some(id), _) => api.bytes(&format!("/api/results/{id}")).await?,
+        (None, Some(data)) => STANDARD.decode(data).map_err(Failure::failed)?,
+        (None, None) => {
+            return Err(Failure::failed("the answer has no file, picture or long text to save"));
+        }
+    };
+    std::fs::write(path, bytes)
+        .map_err(|error| Failure::failed(format!("cannot write {}: {error}", path.display())))
 }
 
 fn arguments(text: &str) -> Result<Value, Failure> {

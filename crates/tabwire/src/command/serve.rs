@@ -79,6 +79,7 @@ async fn serve(
     // The only place that sets it.
     let _ = edge.pairings.set(Pairings::of(&settings.own.data));
     edge.toolbox.set_launcher(launcher.clone());
+    edge.toolbox.select(settings.own.tools());
     let stop = CancellationToken::new();
     let due = tokio::spawn({
         let (hub, stop) = (hub.clone(), stop.clone());
@@ -267,6 +268,7 @@ fn reload(
         settings.edge = edge::Config { port, bind, compat, ..settings.edge };
     }
     let _ = log.reload(filter(&settings.own.log_level));
+    edge.toolbox.select(settings.own.tools());
     edge.tokens.store(Arc::new(tokens));
     edge.config.store(Arc::new(settings.edge));
     edge.toolbox.set_own_hosts(edge.hosts(edge.port()));

@@ -3,7 +3,13 @@
 use std::{fmt::Write as _, io::Write as _};
 
 use serde_json::Value;
-use tools::{Definition, TOOLS, action::Action};
+use tools::{
+    CoreTool, Definition, TOOLS,
+    action::Action,
+    examples,
+    schema::{self, is_unlisted},
+    selection::GROUPS,
+};
 
 use crate::failure::Failure;
 
@@ -15,15 +21,48 @@ of connected apps come on top ([mcp.md](mcp.md)).
 
 Where there are actions, `action` picks a command of the browser; the command's original name is accepted as a tool too,
 and not listed. `instanceId` is accepted for `session`, `tabId` for `tab`, `timeout` for `timeoutMs`, which every such tool takes.
+
+A client pays for the list on every step, so what is rarely needed is not in it: arguments, values and actions that are
+marked with * are accepted all the same. Results that are too large for an answer are linked ([mcp.md](mcp.md#large-results)).
+
+The examples show the arguments of a call and the text of the reply, from a browser with our extension.
 ";
 
 pub fn run() -> Result<(), Failure> {
     let mut text = HEAD.to_owned();
+    list_groups(&mut text);
     for tool in TOOLS {
         describe(&(tool.define)(), tool.aliases, &mut text);
         list_actions(tool.actions, &mut text);
+        show_examples(tool, &mut text)?;
     }
     std::io::stdout().write_all(text.as_bytes())?;
+    Ok(())
+}
+
+fn list_groups(text: &mut String) {
+    let _ = write!(
+        text,
+        "\n## Groups\n\nThe setting `tools` ([config.md](config.md)) takes names of tools and of \
+         these groups; the tools of connected apps belong to `apps`. What is not selected is \
+         neither listed nor callable.\n\n| Group | Tools |\n| --- | --- |\n"
+    );
+    for (group, tools) in GROUPS {
+        let tools: Vec<_> = tools.iter().map(|tool| format!("`{tool}`")).collect();
+        let _ = writeln!(text, "| `{group}` | {} |", tools.join(", "));
+    }
+}
+
+/// One call of each action with its reply.
+fn show_examples(tool: &CoreTool, text: &mut String) -> Result<(), Failure> {
+    let _ = writeln!(text, "\n<details><summary>Examples</summary>");
+    for example in examples::of(tool.name).map_err(Failure::failed)? {
+        let action = examples::action(tool, &example);
+        let title = if action.is_empty() { tool.name.to_owned() } else { action };
+        let (call, reply) = (&example.call, example.reply.trim_end());
+        let _ = write!(text, "\n`{title}`\n\n```json\n{call}\n```\n\n```text\n{reply}\n```\n");
+    }
+    let _ = writeln!(text, "\n</details>");
     Ok(())
 }
 
@@ -36,7 +75,8 @@ fn describe(tool: &Definition, aliases: &[(&str, &str)], text: &mut String) {
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let needed = if required.iter().any(|wanted| wanted == name) { " (required)" } else { "" };
         let about = property["description"].as_str().unwrap_or_default();
-        let _ = writeln!(text, "| `{name}`{needed} | {} | {about} |", values(property));
+        let mark = if is_unlisted(property) { " *" } else { "" };
+        let _ = writeln!(text, "| `{name}`{mark}{needed} | {} | {about} |", values(property));
     }
     for (alias, name) in aliases {
         let _ = writeln!(text, "\n`{alias}` is accepted for `{name}`.");
@@ -54,12 +94,21 @@ fn list_actions(actions: &[Action], text: &mut String) {
     for action in actions {
         let _ = writeln!(
             text,
-            "| `{}` | {} | {} | `{}` |",
-            action.name,
+            "| {} | {} | {} | `{}` |",
+            name(action),
             arguments(action.needs),
             arguments(action.takes),
             action.command
         );
+    }
+}
+
+/// What an action is called, marked where it is not listed.
+fn name(action: &Action) -> String {
+    match (action.name, action.is_unlisted) {
+        ("", _) => "–".to_owned(),
+        (name, true) => format!("`{name}` *"),
+        (name, false) => format!("`{name}`"),
     }
 }
 
@@ -80,8 +129,9 @@ fn arguments(words: &str) -> String {
 
 fn values(property: &Value) -> String {
     if let Some(options) = property["enum"].as_array() {
-        let options: Vec<_> = options.iter().map(|option| format!("`{option}`")).collect();
-        return options.join(", ");
+        let listed = options.iter().map(|option| format!("`{option}`"));
+        let also = schema::also(property).iter().map(|option| format!("`{option}` *"));
+        return listed.chain(also).collect::<Vec<_>>().join(", ");
     }
     let kind = property["type"].as_str().unwrap_or("anything");
     match (&property["minimum"], &property["maximum"]) {

@@ -85,6 +85,16 @@ fn wrong_values_are_refused_by_name() {
 }
 
 #[test]
+fn tools_are_selected_by_group_and_name() {
+    check_refused("tools = [\"browze\"]", &[], &["tools", "browze", "did you mean browse?"]);
+    check_refused("", &[("TABWIRE_TOOLS", "")], &["tools", "names no tools"]);
+    let settings =
+        load("tools = [\"all\"]", &[("TABWIRE_TOOLS", "wait, browser_tab")], &[]).unwrap();
+    let selection = settings.own.tools();
+    assert!(selection.has("sleep") && selection.has("browser_tab") && !selection.has("batch"));
+}
+
+#[test]
 fn log_level_has_two_variables() {
     let level = |environment: &[(&str, &str)]| load("", environment, &[]).unwrap().own.log_level;
     assert_eq!(level(&[("LOG_LEVEL", "DEBUG")]), "debug");

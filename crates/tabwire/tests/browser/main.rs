@@ -5,7 +5,7 @@
 //! The pages are in `pages/`; those with `kit.js` keep a log of what they see.
 //!
 //! - getting around: [`tabs`], [`navigation`], [`waiting`];
-//! - doing: [`mouse`], [`dragging`], [`keyboard`], [`forms`], [`filling`], [`files`];
+//! - doing: [`mouse`], [`dragging`], [`keyboard`], [`forms`], [`filling`], [`files`], [`batches`];
 //! - reading: [`snapshots`], [`frames`], [`contents`], [`pictures`], [`labels`], [`scripts`], [`console`];
 //! - what comes of it: [`signals`], [`openings`], [`dialogs`];
 //! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
@@ -14,6 +14,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
+mod batches;
 mod console;
 mod contents;
 mod crowd;

@@ -139,6 +139,11 @@ impl Driver {
         result["content"][0]["text"].as_str().unwrap().to_owned()
     }
 
+    /// Reads a resource.
+    pub async fn read(&self, uri: &str) -> Value {
+        self.mcp.request("resources/read", json!({ "uri": uri })).await.result()
+    }
+
     /// Goes to an address.
     pub async fn go(&self, url: &str) -> Value {
         self.call("browser_navigate", json!({"url": url})).await

@@ -10,7 +10,7 @@
 //! - operators: [`commands`], [`serving`], [`stopping`], [`metrics`], [`openapi`];
 //!   [`install`], [`doctor`];
 //! - AI clients, from [`mcp_scene`]: [`mcp_eras`], [`mcp_apps`], [`mcp_changes`], [`mcp_resources`],
-//!   [`mcp_prompts`], [`mcp_waiting`], [`mcp_pages`], [`mcp_progress`],
+//!   [`mcp_results`], [`mcp_prompts`], [`mcp_waiting`], [`mcp_pages`], [`mcp_progress`],
 //!   [`mcp_cancelling`], [`mcp_crowd`], [`mcp_binding`], [`mcp_lines`], [`mcp_bodies`], [`mcp_greed`],
 //!   [`mcp_gates`], [`mcp_relay`];
 //! - one hub per machine: [`machine_starts`], [`machine_deaths`], [`machine_frozen`],
@@ -68,6 +68,7 @@ mod mcp_progress;
 mod mcp_prompts;
 mod mcp_relay;
 mod mcp_resources;
+mod mcp_results;
 mod mcp_scene;
 mod mcp_waiting;
 mod messages;

@@ -63,6 +63,7 @@ async fn the_forms_of_addresses_are_listed() {
             "tabwire://session/{session}/events{?since}",
             "tabwire://session/{session}/state",
             "tabwire://session/{session}/tabs",
+            "tabwire://result/{id}",
         ];
         assert_eq!(forms, expected, "{way:?}");
     }
@@ -148,6 +149,8 @@ async fn what_is_not_there_is_an_error_of_its_era() {
             "tabwire://session/",
             "tabwire://session//state",
             "tabwire://sessions/more",
+            "tabwire://result/nothing",
+            "tabwire://result/",
             "tabwire://nonsense",
             "file:///etc/passwd",
             "nonsense",
@@ -178,5 +181,31 @@ async fn a_state_that_the_app_cannot_give_is_an_error_that_says_so() {
         let uri = "tabwire://session/north/state";
         let (_, said) = client.request("resources/read", json!({"uri": uri})).await.error();
         assert!(said.contains("no state"), "{way:?}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn events_of_every_kind_are_read_and_watched() {
+    let hub = hub(&[]).await;
+    let mut chrome = chrome(hub.port()).await;
+    let uri = "tabwire://session/chrome/events";
+    let mut client = crate::mcp_scene::stdio(&hub, crate::mcp_scene::LEGACY).await;
+    client.request("resources/subscribe", json!({"uri": uri})).await.result();
+    let kinds = ["console", "network", "dialog", "download", "navigation", "painted"];
+    for kind in kinds {
+        chrome.publish_event(kind, json!({"tabId": 7, "kind": kind})).await;
+        loop {
+            let heard = client.notification("notifications/resources/updated").await;
+            assert_eq!(heard["params"]["uri"], uri);
+            let page = client.request("resources/read", json!({"uri": uri})).await.result();
+            let page = content(&page);
+            let events = page["events"].as_array().unwrap();
+            if events.iter().any(|event| event["name"] == kind && event["data"]["kind"] == kind) {
+                break;
+            }
+        }
+        let look = json!({"until": "event", "event": kind, "session": "chrome", "timeoutMs": 0});
+        let seen = client.call("wait_for", look).await.result();
+        assert_eq!(seen["structuredContent"]["events"][0]["data"]["kind"], kind, "{seen}");
     }
 }

@@ -44,8 +44,9 @@ pub async fn app(hub: &HubProcess, name: &str, state: Value) -> FakeBrowser {
 }
 
 /// The tools of our own, in the order of the list.
-pub const OURS: [&str; 14] = [
+pub const OURS: [&str; 15] = [
     "app_state",
+    "batch",
     "browser_content",
     "browser_debug",
     "browser_emulate",

@@ -42,7 +42,7 @@ async fn every_described_route_exists() {
     let routes = routes(&described);
     assert!(!routes.is_empty());
     for (method, path) in routes {
-        let path = path.replace("{session}", "nobody");
+        let path = path.replace("{session}", "nobody").replace("{id}", "nothing");
         assert!(!path.contains('{'), "a parameter that this test does not know: {path}");
         let ask = Ask::new(&method.to_uppercase(), &path)
             .header("Content-Type", "application/json")
@@ -54,7 +54,8 @@ async fn every_described_route_exists() {
         assert_ne!(head.status, 405, "{method} {path}");
         if head.status == 404 {
             let answer = ask.send(hub.port()).await;
-            assert_eq!(answer.fault(), "unknown_session", "{method} {path}: {}", answer.text());
+            let expected = if path.contains("/results/") { "not_found" } else { "unknown_session" };
+            assert_eq!(answer.fault(), expected, "{method} {path}: {}", answer.text());
         }
     }
 }
@@ -70,6 +71,7 @@ async fn every_route_is_described() {
         ("get", "/api/sessions/{session}/state"),
         ("get", "/api/sessions/{session}/feed"),
         ("post", "/api/call"),
+        ("get", "/api/results/{id}"),
         ("post", "/api/events"),
         ("post", "/api/unpair"),
         ("get", "/api/tail"),

@@ -151,7 +151,7 @@ impl Call<'_> {
             }
             Err(fault) => return Err(fault),
         };
-        Ok(Output { text, structured, images: Vec::new(), source: Some(source(&session)) })
+        Ok(Output { text, structured, source: Some(source(&session)), ..Output::default() })
     }
 
     /// Chooses the page and tells it what is about to be called.
@@ -210,7 +210,7 @@ fn state_output(
         let age = answer.age.as_secs_f64();
         text += &format!(" (the page is away; this is what it told {age:.1}s ago)");
     }
-    Output { text, structured, images: Vec::new(), source: Some(source(session)) }
+    Output { text, structured, source: Some(source(session)), ..Output::default() }
 }
 
 /// Adds the state's version to what a program reads, and returns what a model reads of it.

@@ -50,8 +50,7 @@ impl Manifest {
         Ok(Output {
             text: format!("{begin}\n\n{url}\n\n{next}"),
             structured: json!({"url": url, "instance": id, "connected": connected}),
-            images: Vec::new(),
-            source: None,
+            ..Output::default()
         })
     }
 

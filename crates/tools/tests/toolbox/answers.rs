@@ -1,7 +1,7 @@
 //! What a browser answered, as a model and a program get it.
 
 use serde_json::{Value, json};
-use tools::{Image, Output};
+use tools::{Image, Link, Output, shelf};
 
 use crate::fake::{Abilities, Stage};
 
@@ -43,32 +43,88 @@ async fn what_only_claims_to_be_a_picture_is_text() {
     }
 }
 
-#[tokio::test]
-async fn a_file_is_passed_on_unless_it_is_large() {
-    let file = |length: usize| {
-        let data = "A".repeat(length);
-        json!({"file": {"mimeType": "application/pdf", "data": data}})
-    };
-    let small = content("pdf", file(100_000)).await;
-    assert!(small.text.starts_with("pdf, application/pdf, 74 KB"), "{}", small.text);
-    assert_eq!(small.structured["file"]["data"].as_str().unwrap().len(), 100_000);
-    let large = content("pdf", file(4_000_000)).await;
-    assert!(large.text.contains("2.9 MB: left out"), "{}", large.text);
-    assert_eq!(large.structured["file"]["data"], Value::Null);
-    assert_eq!(large.structured["file"]["truncated"], true);
+/// What a link leads to, as the one who asked reads it.
+fn read(stage: &Stage, link: &Link) -> Vec<u8> {
+    let id = link.uri.strip_prefix(shelf::PREFIX).unwrap();
+    assert!(stage.toolbox.shelf.read("somebody-else", id).is_err(), "it is not for others");
+    let kept = stage.toolbox.shelf.read("local", id).unwrap();
+    assert_eq!((kept.name, kept.mime_type), (link.name.clone(), link.mime_type.clone()));
+    assert_eq!(link.bytes, kept.content.len());
+    kept.content.to_vec()
 }
 
 #[tokio::test]
-async fn a_long_answer_is_cut_and_says_so() {
+async fn a_file_stands_in_the_answer_unless_it_is_large() {
+    let stage = Stage::start();
+    let chrome = stage.browser("chrome").await;
+    let ask = async |length: usize, name: Option<&str>| {
+        let file = json!({"mimeType": "application/pdf", "data": "A".repeat(length), "name": name});
+        chrome.answers("browser_pdf", Ok(json!({"file": file, "pages": 3})));
+        stage.call("browser_content", json!({"action": "pdf"})).await.unwrap()
+    };
+    let small = ask(8192, Some("../a b.pdf")).await;
+    let words = "pdf, \"a b.pdf\", application/pdf, 6 KB: the bytes are in the structured result";
+    assert_eq!(small.text, format!("{words}\n{{\"pages\":3}}"));
+    assert_eq!(small.structured["file"]["data"].as_str().unwrap().len(), 8192);
+    assert!(small.links.is_empty());
+    let large = ask(4_000_000, None).await;
+    let link = &large.links[0];
+    assert_eq!((link.name.as_str(), link.mime_type.as_str()), ("pdf.pdf", "application/pdf"));
+    let words = format!("2.9 MB: read it as the resource {}", link.uri);
+    assert!(large.text.contains(&words), "{}", large.text);
+    let about = json!({"mimeType": "application/pdf", "bytes": 3_000_000, "uri": link.uri});
+    assert_eq!(large.structured, json!({"file": about, "pages": 3}));
+    assert_eq!(read(&stage, link), vec![0; 3_000_000]);
+    let huge = ask(24_000_000, None).await;
+    assert!(huge.text.contains("left out") && huge.text.contains("16.0 MB"), "{}", huge.text);
+    assert_eq!(huge.structured["file"]["truncated"], true);
+    assert!(huge.links.is_empty());
+}
+
+#[tokio::test]
+async fn a_large_picture_is_linked_and_not_shown() {
+    let stage = Stage::start();
+    let chrome = stage.browser("chrome").await;
+    let ask = async |length: usize| {
+        let image = json!({"mimeType": "image/png", "data": "A".repeat(length)});
+        chrome.answers("browser_screenshot", Ok(json!({ "image": image })));
+        stage.call("browser_content", json!({"action": "screenshot"})).await.unwrap()
+    };
+    assert_eq!(ask(666_664).await.images.len(), 1, "just under the limit");
+    let large = ask(800_000).await;
+    assert!(large.images.is_empty());
+    assert!(large.text.contains("more than the 489 KB that are shown"), "{}", large.text);
+    assert_eq!(large.structured["image"]["uri"], large.links[0].uri);
+    assert_eq!(read(&stage, &large.links[0]).len(), 600_000);
+}
+
+#[tokio::test]
+async fn a_long_answer_is_cut_and_all_of_it_linked() {
+    let stage = Stage::start();
+    let chrome = stage.browser("chrome").await;
+    let ask = async |answer: Value| {
+        chrome.answers("browser_get_content", Ok(answer));
+        stage.call("browser_content", json!({"action": "get"})).await.unwrap()
+    };
     let text = "ü".repeat(30_000);
-    let output = content("get", json!(text)).await;
-    assert!(output.text.starts_with("üü") && output.text.chars().count() < 24_200);
+    let output = ask(json!(text)).await;
+    let link = &output.links[0];
+    assert!(output.text.starts_with("üü") && output.text.chars().count() < 24_300);
     let remark = "… 6000 of 30000 characters are left out; ask for less with `selector` or";
     assert!(output.text.contains(remark), "{}", &output.text[47_900..]);
-    assert_eq!(output.structured, json!({"truncated": true, "leftOut": 6000}));
+    assert!(output.text.ends_with(&format!("read it all as the resource {}", link.uri)));
+    let structured = json!({"truncated": true, "leftOut": 6000, "uri": link.uri});
+    assert_eq!(output.structured, structured);
+    assert_eq!((link.name.as_str(), link.mime_type.as_str()), ("get.txt", "text/plain"));
+    assert_eq!(read(&stage, link), text.as_bytes());
+    let tree = json!({"content": text});
+    let output = ask(tree.clone()).await;
+    assert_eq!(output.links[0].mime_type, "application/json");
+    assert_eq!(read(&stage, &output.links[0]), tree.to_string().as_bytes());
     let whole = "ü".repeat(24_000);
-    let output = content("get", json!(whole)).await;
+    let output = ask(json!(whole)).await;
     assert_eq!((output.text.as_str(), &output.structured), (whole.as_str(), &json!(whole)));
+    assert!(output.links.is_empty());
 }
 
 #[tokio::test]
@@ -78,6 +134,11 @@ async fn other_answers_are_compact_json_or_plain_words() {
     assert_eq!(output.structured["content"], "a\nb");
     assert_eq!(content("get", json!("plain\nwords")).await.text, "plain\nwords");
     assert_eq!(content("get", Value::Null).await.text, "get is done");
+    let stage = Stage::start();
+    let chrome = stage.browser("chrome").await;
+    chrome.answers("browser_evaluate", Ok(Value::Null));
+    let output = stage.call("browser_execute", json!({"expression": "null"})).await.unwrap();
+    assert_eq!((output.text.as_str(), output.structured), ("null", Value::Null));
 }
 
 #[tokio::test]

@@ -3,38 +3,21 @@
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test")]
 
 mod answers;
+mod bad_input;
+mod batches;
 mod commands;
 mod discovery;
+mod events;
+mod examples;
 mod fake;
+mod list;
 mod originals;
+mod selection;
 mod tabs;
 
 use fake::{Stage, client, spec};
 use model::{Change, Code, TabId};
 use serde_json::json;
-
-/// The core list's budget: bytes / 4, output schemas not counted.
-const BUDGET_TOKENS: usize = 2500;
-
-#[tokio::test]
-async fn the_core_list_fits_its_budget_and_is_sorted() {
-    let stage = Stage::start();
-    let list = stage.toolbox.list();
-    let names: Vec<_> = list.iter().map(|tool| tool.name.as_str()).collect();
-    assert!(names.is_sorted(), "{names:?}");
-    let mut bytes = 0;
-    for tool in &list {
-        let shown = json!({
-            "name": tool.name, "description": tool.description, "inputSchema": tool.input_schema,
-        });
-        println!("{:>6} bytes {}", shown.to_string().len(), tool.name);
-        bytes += shown.to_string().len();
-        assert!(tool.title.is_empty(), "{} pays for a title", tool.name);
-    }
-    let tokens = bytes.div_ceil(4);
-    println!("core tool list: {} tools, {bytes} bytes, {tokens} tokens", list.len());
-    assert!(tokens <= BUDGET_TOKENS, "{tokens} tokens");
-}
 
 #[tokio::test]
 async fn app_tools_are_listed_by_their_own_names_and_called() {

@@ -28,7 +28,7 @@ const COMMANDS: &str = "
 const HUB: [&str; 2] = ["browser_tab_release", "browser_tab_hand_over"];
 
 /// A value that fits an argument's schema.
-fn value(tool: &Value, name: &str) -> Value {
+pub fn value(tool: &Value, name: &str) -> Value {
     let property = &tool["properties"][name];
     match property["type"].as_str() {
         _ if property["enum"].is_array() => property["enum"][0].clone(),
@@ -43,7 +43,7 @@ fn value(tool: &Value, name: &str) -> Value {
 }
 
 /// What an action needs, by its first alternatives.
-fn needed(tool: &Value, action: &Action) -> Map<String, Value> {
+pub fn needed(tool: &Value, action: &Action) -> Map<String, Value> {
     let groups = action.needs.split(' ').filter(|group| !group.is_empty());
     // The short forms of our own are spelled out before they are sent.
     let usual = |group: &'static str| {

@@ -1,0 +1,100 @@
+//! Examples for the documents: a call of each action, and what the tool writes.
+//!
+//! They are data beside the tools, `examples/<tool>.toml`; a test makes every call against a
+//! browser that answers as they say and compares the reply. Nothing here is used by a hub.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{TOOLS, definition::CoreTool};
+
+/// One call.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Example {
+    /// Calls that have to be made before, with `tool` in each.
+    #[serde(default, deserialize_with = "json")]
+    pub before: Value,
+    /// The arguments.
+    #[serde(deserialize_with = "json")]
+    pub call: Value,
+    /// What the browser answers to the action's command; for `batch`, by command. A `data` of
+    /// `@80000` stands for so many characters.
+    #[serde(default, deserialize_with = "json")]
+    pub browser: Value,
+    /// The text of the reply.
+    pub reply: String,
+}
+
+#[derive(Deserialize)]
+struct File {
+    example: Vec<Example>,
+}
+
+/// The files, in the order of [`TOOLS`].
+const FILES: &[(&str, &str)] = &[
+    ("app_state", include_str!("../examples/app_state.toml")),
+    ("batch", include_str!("../examples/batch.toml")),
+    ("browser_content", include_str!("../examples/browser_content.toml")),
+    ("browser_debug", include_str!("../examples/browser_debug.toml")),
+    ("browser_emulate", include_str!("../examples/browser_emulate.toml")),
+    ("browser_execute", include_str!("../examples/browser_execute.toml")),
+    ("browser_instance", include_str!("../examples/browser_instance.toml")),
+    ("browser_interact", include_str!("../examples/browser_interact.toml")),
+    ("browser_navigate", include_str!("../examples/browser_navigate.toml")),
+    ("browser_network", include_str!("../examples/browser_network.toml")),
+    ("browser_snapshot", include_str!("../examples/browser_snapshot.toml")),
+    ("browser_tab", include_str!("../examples/browser_tab.toml")),
+    ("page_tools", include_str!("../examples/page_tools.toml")),
+    ("sleep", include_str!("../examples/sleep.toml")),
+    ("wait_for", include_str!("../examples/wait_for.toml")),
+];
+
+/// Returns a tool's examples, in the order of its actions; an error is for whoever wrote them.
+pub fn of(tool: &str) -> Result<Vec<Example>, String> {
+    let Some((_, text)) = FILES.iter().find(|(name, _)| *name == tool) else {
+        return Err(format!("{tool} has no examples"));
+    };
+    let file: File = toml::from_str(text).map_err(|error| format!("{tool}: {error}"))?;
+    Ok(file.example)
+}
+
+/// Returns what an example calls: the value of the argument that picks what is done.
+pub fn action(tool: &CoreTool, example: &Example) -> String {
+    let word = example.call.get("action").or_else(|| example.call.get("until"));
+    match (word.and_then(Value::as_str), tool.name) {
+        (Some(word), _) => word.to_owned(),
+        (None, "batch") => "run".to_owned(),
+        (None, "browser_instance") => "list".to_owned(),
+        (None, _) => {
+            let first = tool.actions.iter().find(|action| action.command == tool.name);
+            first.or(tool.actions.first()).map_or("", |action| action.name).to_owned()
+        }
+    }
+}
+
+/// Returns everything that should have an example: `(tool, action)`.
+pub fn wanted() -> Vec<(&'static str, String)> {
+    let mut wanted = Vec::new();
+    for tool in TOOLS {
+        let schema = (tool.define)().input_schema;
+        let picks = ["action", "until"].map(|name| schema["properties"][name]["enum"].clone());
+        let named = picks.iter().find_map(Value::as_array);
+        match (tool.actions, named) {
+            ([], None) => wanted.push((tool.name, String::new())),
+            ([], Some(words)) => {
+                let words = words.iter().filter_map(Value::as_str);
+                wanted.extend(words.map(|word| (tool.name, word.to_owned())));
+            }
+            (actions, _) => {
+                wanted.extend(actions.iter().map(|action| (tool.name, action.name.to_owned())));
+            }
+        }
+    }
+    wanted
+}
+
+/// Reads a text that is JSON.
+fn json<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Value, D::Error> {
+    let text = String::deserialize(from)?;
+    serde_json::from_str(&text).map_err(serde::de::Error::custom)
+}
