@@ -98,7 +98,10 @@ fn with_content(value: &Value) -> Option<String> {
         .filter(|(name, _)| *name != "content")
         .map(|(n, v)| (n.clone(), v.clone()))
         .collect();
-    Some(format!("{}\n{content}", Value::Object(about)))
+    Some(match about.is_empty() {
+        true => content.to_owned(),
+        false => format!("{}\n{content}", Value::Object(about)),
+    })
 }
 
 /// Cuts what an untrusted page answered, for a model and for a program.

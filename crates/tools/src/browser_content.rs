@@ -1,17 +1,34 @@
 //! Tool `browser_content`: what is in a page, as text, structure, picture or paper.
+//!
+//! Markdown and outlines are made here of a snapshot, where the browser gives one as data; text and
+//! HTML are the browser's to give.
 
-use serde_json::{Value, json};
+use std::sync::Arc;
+
+use hub::Session;
+use model::{Code, Fault};
+use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, read},
+    action::{self, Action, invalid, read},
+    answer,
     commands::Order,
-    definition::{Client, CoreTool, Definition, Work},
+    definition::{Client, CoreTool, Definition, Output, Source, Work},
+    snapshot::{self, Format, Page, Subject, View, kept},
 };
 
 /// The tool.
 pub const TOOL: CoreTool =
     CoreTool { name: "browser_content", define, aliases: &[], actions: ACTIONS, run };
+
+/// The command that gives a page as data.
+const SNAPSHOT: &str = "browser_snapshot";
+/// The dialect whose browsers do.
+const OWN: &str = "native";
+/// Bytes of one answer that can be asked for, at least and at most.
+const SHORTEST: u64 = 400;
+const LONGEST: usize = 200_000;
 
 const ACTIONS: &[Action] = &[
     read(
@@ -23,7 +40,8 @@ const ACTIONS: &[Action] = &[
     .only(&[("format", "png jpeg webp")]),
     read("pdf", "browser_pdf", "", "landscape printBackground scale paperWidth paperHeight"),
     read("get", "browser_get_content", "", "selector ref format maxLength cursor")
-        .only(&[("format", "text html markdown semantic ascii skeleton")]),
+        .only(&[("format", "text html markdown semantic ascii skeleton")])
+        .or_if(is_shaped),
     read("query", "browser_query_selector", "selector|text", "all"),
     read("attribute", "browser_get_attribute", "selector|ref attribute", ""),
     read("viewport_dom", "browser_get_viewport_dom", "", "maxElements includeHidden").unlisted(),
@@ -70,5 +88,67 @@ fn define() -> Definition {
 }
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
-    Box::pin(async move { Order::read(toolbox, client, &TOOL, args)?.run().await })
+    Box::pin(async move {
+        let order = Order::read(toolbox, client, &TOOL, args)?;
+        if order.action.name != "get" {
+            return order.run().await;
+        }
+        let session = order.find_session()?;
+        let format = order.args.get("format").and_then(Value::as_str).map(str::to_owned);
+        match (is_shaped(&session), format.as_deref()) {
+            (true, Some("markdown")) => read_page(order, &session, Format::Markdown).await,
+            (true, Some("semantic")) => read_page(order, &session, Format::Outline).await,
+            (true, Some("skeleton")) => read_page(order, &session, Format::Skeleton).await,
+            (true, Some("ascii")) => Err(no_ascii()),
+            _ if !session.can(order.action.command) => Err(order.unable(&session)),
+            _ => order.run_in(&session).await,
+        }
+    })
+}
+
+/// Whether a session's snapshots are data that is shaped here.
+fn is_shaped(session: &Session) -> bool {
+    &*session.dialect == OWN && session.can(SNAPSHOT)
+}
+
+/// Reads a page by its snapshot, and writes it here.
+async fn read_page(
+    mut order: Order<'_>,
+    session: &Arc<Session>,
+    format: Format,
+) -> Result<Output, Fault> {
+    let mut args = Map::new();
+    for name in ["cursor", "ref", "selector"] {
+        args.extend(order.args.remove(name).map(|value| (name.to_owned(), value)));
+    }
+    let mut view = View::take(&mut args)?;
+    view.format = format;
+    if let Some(length) = order.args.remove("maxLength") {
+        let length = length.as_u64().filter(|length| *length >= SHORTEST);
+        let length = length.ok_or_else(|| {
+            invalid(format!("`maxLength` is a whole number from {SHORTEST} for this format"))
+        })?;
+        view.budget = usize::try_from(length).map_or(LONGEST, |length| length.min(LONGEST));
+    }
+    let tab = order.choose_tab(session)?;
+    if format == Format::Markdown {
+        args.insert("links".to_owned(), json!(true));
+    }
+    let result = order.send(session, tab, SNAPSHOT, &args).await?;
+    let Some(page) = Page::read(&result)? else {
+        return Ok(answer::show(session, order.action, &result));
+    };
+    let version = kept::version(&page, &view.scope);
+    let subject = Subject { page: &page, version: &version, before: None };
+    let shown = snapshot::write(&subject, &view)?;
+    let source = Source { session: session.name.to_string(), origin: Some(page.url.clone()) };
+    // Some clients show a model the structure alone: it must not be less than the text.
+    let structured = Value::Null;
+    Ok(Output { text: shown.text, structured, source: Some(source), ..Output::default() })
+}
+
+fn no_ascii() -> Fault {
+    let message = "get takes as `format` one of text, html, markdown, semantic, skeleton here";
+    Fault::new(Code::InvalidArgument, message)
+        .hint("ascii is for browsers that draw it themselves; browser_snapshot is an outline")
 }

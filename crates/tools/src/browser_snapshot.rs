@@ -1,8 +1,12 @@
 //! Tool `browser_snapshot`: what can be seen and done in a page, one line per thing.
 //!
-//! Our extension sends the page as data and it is written here; what browsers of other projects
-//! answer is shown as it came.
+//! Our extension sends the page as data and it is shaped here, as the client wants to see it; what
+//! browsers of other projects answer is shown as it came.
 
+use std::sync::Arc;
+
+use hub::Session;
+use model::{Code, Fault, TabId};
 use serde_json::{Value, json};
 
 use crate::{
@@ -11,7 +15,10 @@ use crate::{
     answer,
     commands::Order,
     definition::{Client, CoreTool, Definition, Output, Source, Work},
-    snapshot::{self, View},
+    snapshot::{
+        self, Page, Subject, View,
+        kept::{self, Place},
+    },
 };
 
 /// The tool.
@@ -65,13 +72,41 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         let session = order.find_session()?;
         let tab = order.choose_tab(&session)?;
         let result = order.send(&session, tab, COMMAND, &order.args).await?;
-        let Some(page) = snapshot::Page::read(&result)? else {
-            return Ok(answer::show(&session, order.action, &result));
-        };
-        let shown = snapshot::write(&page, &view)?;
-        let source = Source { session: session.name.to_string(), origin: Some(page.url.clone()) };
-        // Some clients show a model the structure alone: it must not be less than the text.
-        let structured = Value::Null;
-        Ok(Output { text: shown.text, structured, source: Some(source), ..Output::default() })
+        match Page::read(&result)? {
+            Some(page) => show(toolbox, &session, tab, page, &view),
+            None => match view.shaping {
+                Some(name) => Err(unshaped(&session, name)),
+                None => Ok(answer::show(&session, order.action, &result)),
+            },
+        }
     })
+}
+
+/// Writes a page as a client wants to see it, and keeps it for a difference.
+fn show(
+    toolbox: &Toolbox,
+    session: &Session,
+    tab: Option<TabId>,
+    page: Page,
+    view: &View,
+) -> Result<Output, Fault> {
+    let version = kept::version(&page, &view.scope);
+    let place = Place { session: session.id.clone(), tab, scope: view.scope.clone() };
+    let since = view.since.as_ref();
+    let before = since.and_then(|since| toolbox.snapshots.find(&place, since));
+    let page = Arc::new(page);
+    let subject = Subject { page: &page, version: &version, before: before.as_deref() };
+    let shown = snapshot::write(&subject, view)?;
+    let source = Source { session: session.name.to_string(), origin: Some(page.url.clone()) };
+    toolbox.snapshots.keep(place, &version, page);
+    // Some clients show a model the structure alone: it must not be less than the text.
+    let structured = Value::Null;
+    Ok(Output { text: shown.text, structured, source: Some(source), ..Output::default() })
+}
+
+/// The error of a browser whose snapshots are not ours to shape.
+fn unshaped(session: &Session, name: &str) -> Fault {
+    let message =
+        format!("{} writes its snapshots itself and does not know `{name}`", session.name);
+    Fault::new(Code::Unsupported, message).hint("leave it out; `mode` and `level` are for it")
 }

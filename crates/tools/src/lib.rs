@@ -7,8 +7,9 @@
 //!   [`wait_for`];
 //! - those whose `action` picks a command of the browser: [`browser_content`], [`browser_debug`],
 //!   [`browser_emulate`], [`browser_execute`], [`browser_interact`], [`browser_navigate`],
-//!   [`browser_network`], [`browser_tab`];
+//!   [`browser_network`], [`browser_snapshot`], [`browser_tab`];
 //! - what those share: [`action`], their tables and checks; [`commands`], running one;
+//! - [`snapshot`]: pages as data, shaped for a model: folded, found, compared, as markdown;
 //! - [`answer`]: what a browser answered, made readable; [`address`]: where it may be sent;
 //! - [`launching`]: browsers that are started and closed for `browser_instance`;
 //! - [`discovery`]: the tools that pages declare, and asking for them;

@@ -1,119 +1,210 @@
 //! Snapshots: a page as data from the extension, written for a model.
 //!
-//! - [`page`]: `snapshot.v1` as it comes;
-//! - [`lines`]: what a line says;
-//! - this file: which lines, and how many at once.
+//! In reading order:
+//! - [`page`]: `snapshot.v1` as it comes; [`tree`]: what is in what;
+//! - [`view`]: what a client wants to see; [`cursor`]: where to go on;
+//! - [`runs`]: many of the same, which are folded; [`plan`]: which lines there are;
+//! - [`lines`] and [`dense`]: what a line says; [`roles`]: which role is what;
+//! - [`region`], [`find`], [`difference`], [`markdown`]: other ways to look at a page;
+//! - [`kept`]: versions, and the last snapshots for differences;
+//! - this file: how much at once.
 //!
 //! A model pays for every line on every step, so there is a cap, and a cursor for what follows.
-//! A cursor names the node at which the next part begins: the page is looked at anew, and what
-//! was inserted before it changes nothing.
+//! Everything is linear in the size of the page and only what fits is written.
 
+pub mod cursor;
+pub mod dense;
+pub mod difference;
+pub mod find;
+pub mod kept;
 pub mod lines;
+pub mod markdown;
 pub mod page;
+pub mod plan;
+pub mod region;
+pub mod roles;
+pub mod runs;
+pub mod tree;
+pub mod view;
 
-use model::{Code, Fault};
-use serde_json::{Map, Value};
+use std::ops::Range;
 
+use model::Fault;
+
+use cursor::Cursor;
 pub use page::{Node, Page};
+use plan::{Layout, Plan, Wish};
+use tree::Tree;
+use view::invalid;
+pub use view::{Format, TOKENS, View};
 
-/// Tokens of one answer, unless the client wants fewer or more.
-pub const TOKENS: usize = 6000;
-/// The most that a client can ask for.
-const MOST: usize = 50_000;
-/// Bytes that count as one token.
-const BYTES: usize = 4;
-
-/// What a client wants to see.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct View {
-    /// Tokens at most.
-    pub max_tokens: usize,
-    /// Where to go on.
-    pub cursor: Option<Cursor>,
-}
-
-/// The node at which the next part begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cursor {
-    doc: u32,
-    reference: u32,
-    /// Its place when the cursor was made, for nodes without a reference.
-    index: usize,
-}
+/// Bytes that the closing remark may need, without its cursor.
+const REST: usize = 130;
 
 /// A part of a page, written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
     /// For a model.
     pub text: String,
-    /// Lines in it.
+    /// Lines or blocks in it.
     pub lines: usize,
     /// Where the rest begins.
     pub cursor: Option<String>,
 }
 
-impl View {
-    /// Takes what concerns the writing out of a command's arguments.
-    pub fn take(args: &mut Map<String, Value>) -> Result<Self, Fault> {
-        let max_tokens = match args.remove("maxTokens").as_ref().map(Value::as_u64) {
-            None => TOKENS,
-            Some(Some(tokens @ 100..)) => MOST.min(tokens as usize),
-            Some(_) => return Err(invalid("`maxTokens` is a whole number from 100".to_owned())),
-        };
-        let cursor = args.remove("cursor");
-        let cursor = cursor.as_ref().and_then(Value::as_str).map(Cursor::parse).transpose()?;
-        Ok(Self { max_tokens, cursor })
-    }
+/// A page with its version, and with the one to compare it with.
+pub struct Subject<'a> {
+    /// The page.
+    pub page: &'a Page,
+    /// Its version.
+    pub version: &'a str,
+    /// The page as it was at the version that is asked for, where that is kept.
+    pub before: Option<&'a Page>,
 }
 
-impl Cursor {
-    fn parse(text: &str) -> Result<Self, Fault> {
-        let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
-        match (parts.next().flatten(), parts.next().flatten(), parts.next().flatten(), parts.next())
-        {
-            (Some(doc), Some(reference), Some(index), None) => {
-                Ok(Self { doc, reference, index: index as usize })
+/// Writes a page, or the part of it that is wanted and fits.
+pub fn write(subject: &Subject<'_>, view: &View) -> Result<Shown, Fault> {
+    let page = subject.page;
+    let mut head = head(subject, view.budget);
+    if view.only_if_changed.as_deref() == Some(subject.version) {
+        let text = format!("{head}nothing changed since {}", subject.version);
+        return Ok(Shown { text, lines: 0, cursor: None });
+    }
+    let tree = Tree::of(page);
+    if let Some(since) = &view.since {
+        match write_difference(subject, &tree, view, &head) {
+            Ok(shown) => return Ok(shown),
+            Err(reason) => {
+                let since = model::json::shorten(&lines::one_line(since), 20);
+                head.push_str(&format!("no difference to {since}: {reason}; the whole page:\n"));
             }
-            _ => Err(invalid(format!(
-                "`cursor` {:?} is not one that a snapshot gave",
-                model::json::shorten(text, 60)
-            ))),
         }
     }
-
-    fn at(node: &Node, index: usize) -> String {
-        format!("{}.{}.{index}", node.doc, node.reference)
+    let start = view.cursor.map(|cursor| cursor.find(&tree)).transpose()?.unwrap_or(0);
+    if start > 0 {
+        head.push_str("(continued)\n");
     }
-
-    /// Finds the node again, wherever it is by now.
-    fn find(&self, page: &Page) -> Result<usize, Fault> {
-        let is_it = |node: &Node| node.doc == self.doc && node.reference == self.reference;
-        let by_index = page.nodes.get(self.index).filter(|node| is_it(node)).map(|_| self.index);
-        let found = match self.reference {
-            0 => by_index,
-            _ => by_index.or_else(|| page.nodes.iter().position(is_it)),
-        };
-        found.ok_or_else(|| {
-            Fault::new(Code::InvalidArgument, "the page is another than when the cursor was given")
-                .hint("take a new snapshot without `cursor`")
-        })
+    let part = match &view.region {
+        Some(region) => region::find(&tree, region)?,
+        None => 0..page.nodes.len(),
+    };
+    if view.looks_for() {
+        return Ok(write_found(&tree, part, view, head, start));
     }
+    if view.format == Format::Markdown {
+        let blocks = markdown::write(&tree, &[part]);
+        let blocks = blocks.into_iter().filter(|(at, _)| *at >= start);
+        return Ok(fit(page, view, head, blocks));
+    }
+    write_outline(&tree, part, view, head, start)
 }
 
-/// Writes a page, or the part of it that fits.
-pub fn write(page: &Page, view: &View) -> Result<Shown, Fault> {
-    let start = view.cursor.map(|cursor| cursor.find(page)).transpose()?.unwrap_or(0);
-    let budget = view.max_tokens * BYTES;
-    let mut text = head(page);
-    if start > 0 {
-        text.push_str("(continued)\n");
+fn write_outline(
+    tree: &Tree<'_>,
+    part: Range<usize>,
+    view: &View,
+    head: String,
+    start: usize,
+) -> Result<Shown, Fault> {
+    let runs = runs::find(tree);
+    let (mut opened, mut parts) = (Vec::new(), vec![part]);
+    if let Some(open) = view.open {
+        let at = tree.find(open).ok_or_else(|| {
+            invalid("what `open` names is not in the page any more".to_owned())
+                .hint("take a new snapshot; folded lists say [open=…]")
+        })?;
+        opened = plan::opened(&runs, at);
+        let ranges = opened.iter().map(|run| runs[*run].start()..runs[*run].end);
+        parts = if opened.is_empty() { vec![tree.whole(at)] } else { ranges.collect() };
     }
-    let mut shown = 0;
-    let mut next = None;
-    for (index, line) in lines::of(page, start) {
-        let line = if line.len() > budget { model::json::shorten(&line, budget) } else { line };
+    let layout = Layout::of(tree, &runs, &opened, |_| true);
+    let skeleton = view.format == Format::Skeleton;
+    let wish = Wish { parts, depth: view.depth, skeleton };
+    let plan = Plan::new(tree, &layout, &wish);
+    // Nodes rise along the steps, so the first one from the cursor on is where it goes on.
+    let first = plan.steps.partition_point(|step| step.node() < start);
+    let steps = plan.steps[first..].iter().map(|step| (step.node(), plan.write(step)));
+    Ok(fit(tree.page, view, head, steps))
+}
+
+fn write_found(
+    tree: &Tree<'_>,
+    part: Range<usize>,
+    view: &View,
+    mut head: String,
+    start: usize,
+) -> Shown {
+    let found = find::search(tree, part, view.find.as_ref(), view.role.as_deref());
+    let what = found.what();
+    if found.hits.is_empty() {
+        let mut text = format!("{head}nothing fits {what}");
+        let near = found.nearest();
+        if !near.is_empty() {
+            text.push_str(&format!("; {near}"));
+        }
+        if tree.page.truncated {
+            text.push_str("; the page is longer than what is looked at");
+        }
+        let text = shorten(text, view.budget);
+        return Shown { text, lines: 0, cursor: None };
+    }
+    let count = found.hits.len();
+    head.push_str(&format!("{count} {} {what}\n", if count == 1 { "fits" } else { "fit" }));
+    fit(tree.page, view, head, found.write(start))
+}
+
+/// Writes what differs; the error says why that makes no sense.
+fn write_difference(
+    subject: &Subject<'_>,
+    tree: &Tree<'_>,
+    view: &View,
+    head: &str,
+) -> Result<Shown, &'static str> {
+    let since = view.since.as_deref().unwrap_or_default();
+    if since == subject.version {
+        let text = format!("{head}nothing changed since {since}");
+        return Ok(Shown { text, lines: 0, cursor: None });
+    }
+    let before =
+        subject.before.ok_or("that version is not kept any more, or is of another part")?;
+    if !difference::is_comparable(before, tree.page) {
+        return Err("the tab shows another document now");
+    }
+    let changes = difference::find(before, tree, &runs::find(tree));
+    let mut text = format!("{head}since {since}: {}", difference::summary(&changes));
+    for (name, old, new) in
+        [("address", &before.url, &tree.page.url), ("title", &before.title, &tree.page.title)]
+    {
+        if old != new {
+            let old = model::json::shorten(&lines::one_line(old), 200);
+            text.push_str(&format!("\n~ {name} (was {old})"));
+        }
+    }
+    for change in &changes {
+        text.push('\n');
+        text.push_str(change.text());
+        if text.len() > view.budget {
+            return Err("too much is different");
+        }
+    }
+    Ok(Shown { text, lines: changes.len(), cursor: None })
+}
+
+/// Puts together what fits, and where the rest begins.
+fn fit(
+    page: &Page,
+    view: &View,
+    head: String,
+    lines: impl Iterator<Item = (usize, String)>,
+) -> Shown {
+    let rest = REST + view.carried.len();
+    let room = view.budget.saturating_sub(head.len() + rest).max(view.budget / 4);
+    let mut text = head;
+    let (mut shown, mut next) = (0, None);
+    for (index, line) in lines {
+        let line = shorten(line, room);
         // At least one line, so that a cursor always moves on.
-        if shown > 0 && text.len() + line.len() + 1 + REST > budget {
+        if shown > 0 && text.len() + line.len() + 1 + rest > view.budget {
             next = Some(index);
             break;
         }
@@ -121,29 +212,39 @@ pub fn write(page: &Page, view: &View) -> Result<Shown, Fault> {
         text.push('\n');
         shown += 1;
     }
-    let cursor = next.and_then(|index| Some(Cursor::at(page.nodes.get(index)?, index)));
+    let cursor =
+        next.and_then(|index| Some(Cursor::write(page.nodes.get(index)?, index, &view.carried)));
     match (&cursor, page.truncated) {
         (Some(cursor), _) => text.push_str(&format!(
-            "… more follows: pass cursor {cursor:?}, or narrow it with ref or selector"
+            "… more follows: pass cursor {cursor:?}, or narrow it with find, region, ref or selector"
         )),
         (None, true) => text.push_str(
             "… the page is longer than what is looked at; narrow it with ref or selector",
         ),
         (None, false) => drop(text.pop()),
     }
-    Ok(Shown { text, lines: shown, cursor })
+    Shown { text, lines: shown, cursor }
 }
 
-/// Bytes that the closing remark may need.
-const REST: usize = 120;
-
-fn head(page: &Page) -> String {
-    let url = model::json::shorten(&lines::one_line(&page.url), 2000);
-    format!("page {:?} {url}\n", model::json::shorten(&page.title, 200))
+/// Cuts a text that is longer than so many bytes, and says that it did.
+fn shorten(text: String, bytes: usize) -> String {
+    if text.len() <= bytes {
+        return text;
+    }
+    let mark = format!("… ({} bytes)", text.len());
+    let mut end = bytes.saturating_sub(mark.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    format!("{}{mark}", &text[..end])
 }
 
-fn invalid(message: String) -> Fault {
-    Fault::new(Code::InvalidArgument, message)
+/// The first line. A long title or address must not take the room of the rest.
+fn head(subject: &Subject<'_>, budget: usize) -> String {
+    let Subject { page, version, .. } = subject;
+    let url = shorten(lines::one_line(&page.url).into_owned(), 2000.min(budget / 4));
+    let title = shorten(lines::one_line(&page.title).into_owned(), 200.min(budget / 8));
+    format!("page {title:?} {url} [version={version}]\n")
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ use crate::{
     schema,
     selection::Selection,
     shelf::Shelf,
+    snapshot::kept::Kept,
 };
 
 /// Other names of arguments that many tools have: `(alias, name)`. Accepted, never listed.
@@ -50,6 +51,8 @@ pub struct Toolbox {
     /// The hub's own hosts with their ports. A blocking lock: held for one look, never across
     /// an await.
     own_hosts: Arc<RwLock<Vec<String>>>,
+    /// The last snapshots, for differences.
+    pub(crate) snapshots: Arc<Kept>,
     /// Who starts browsers; nobody until one is set, once.
     launcher: Arc<OnceLock<Arc<dyn Launcher>>>,
     /// Which tools are offered. A blocking lock: held for one look, never across an await.
@@ -94,6 +97,7 @@ impl Toolbox {
             checkers: Arc::default(),
             manifests: Apps::default(),
             own_hosts: Arc::default(),
+            snapshots: Arc::default(),
             launcher: Arc::default(),
             selection: Arc::default(),
             shelf: Shelf::default(),

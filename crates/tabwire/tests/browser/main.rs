@@ -6,7 +6,8 @@
 //!
 //! - getting around: [`tabs`], [`navigation`], [`waiting`];
 //! - doing: [`mouse`], [`dragging`], [`keyboard`], [`forms`], [`filling`], [`files`], [`batches`];
-//! - reading: [`snapshots`], [`frames`], [`contents`], [`pictures`], [`labels`], [`scripts`], [`console`];
+//! - reading: [`snapshots`], [`fitting`], [`frames`], [`contents`], [`pictures`], [`labels`],
+//!   [`scripts`], [`console`];
 //! - what comes of it: [`signals`], [`openings`], [`dialogs`];
 //! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
 //! - many at once, and deaths: [`crowd`], [`deaths`];
@@ -24,6 +25,7 @@ mod dragging;
 mod examples;
 mod files;
 mod filling;
+mod fitting;
 mod forms;
 mod frames;
 mod heavy;

@@ -222,11 +222,14 @@ pub fn line_in<'a>(snapshot: &'a str, words: &str) -> &'a str {
     line.unwrap_or_else(|| panic!("{words:?} is not in\n{snapshot}"))
 }
 
-/// Finds the reference of the first line that has these words.
+/// Finds the reference of the first line that has these words: the one that follows them, because
+/// a row is one line.
 #[track_caller]
 pub fn reference_in(snapshot: &str, words: &str) -> String {
     let line = line_in(snapshot, words);
-    line.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned()
+    let after = line.split_once(words).map(|(_, after)| after);
+    let after = after.filter(|after| after.contains("[ref=")).unwrap_or(line);
+    after.split("[ref=").nth(1).unwrap().split(']').next().unwrap().to_owned()
 }
 
 /// Finds where the next part of a page begins, if there is one.

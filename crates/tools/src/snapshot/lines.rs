@@ -1,126 +1,88 @@
 //! What a line of a snapshot says, in the shape that models know:
 //! `- textbox "Email" [ref=e7]: a@b.c`.
 //!
-//! Text that only repeats a name is left out: of what it is in, or of the field beside it that it
-//! labels.
+//! Which lines there are is decided elsewhere.
 
-use super::{Node, Page};
+use std::borrow::Cow;
 
-/// Roles whose names are made of what is in them.
-const NAMED_BY_CONTENT: [&str; 22] = [
-    "button",
-    "cell",
-    "checkbox",
-    "columnheader",
-    "gridcell",
-    "heading",
-    "link",
-    "menuitem",
-    "menuitemcheckbox",
-    "menuitemradio",
-    "option",
-    "radio",
-    "row",
-    "rowheader",
-    "summary",
-    "switch",
-    "tab",
-    "term",
-    "tooltip",
-    "treeitem",
-    "caption",
-    "label",
-];
-
-/// Roles that are named by a label beside them.
-const FIELDS: [&str; 8] =
-    ["checkbox", "combobox", "listbox", "radio", "searchbox", "slider", "spinbutton", "textbox"];
+use super::Node;
 
 /// Levels that are shown by indentation: who sends a page also says how deep it is.
-const DEEPEST: u32 = 100;
+const DEEPEST: usize = 100;
 
-/// Returns the lines from a node on, each with its node's place.
-pub fn of(page: &Page, start: usize) -> impl Iterator<Item = (usize, String)> + '_ {
-    let mut above: Vec<&Node> = Vec::new();
-    for node in &page.nodes[..start.min(page.nodes.len())] {
-        rise(&mut above, node);
-        above.push(node);
-    }
-    page.nodes.iter().enumerate().skip(start).filter_map(move |(index, node)| {
-        rise(&mut above, node);
-        let beside = [index.checked_sub(1), index.checked_add(1)];
-        let beside = beside.map(|at| at.and_then(|at| page.nodes.get(at)));
-        let shown = !is_repetition(node, &above) && !is_label(node, beside);
-        let line = shown.then(|| (index, line(node)));
-        above.push(node);
-        line
-    })
+/// Returns the space before a line.
+pub(super) fn indent(level: usize) -> String {
+    "  ".repeat(level.min(DEEPEST))
 }
 
-/// Writes one line.
+/// Writes one line, without what is before its dash.
 pub fn line(node: &Node) -> String {
-    let mut line = "  ".repeat(node.depth.min(DEEPEST) as usize);
-    line.push_str("- ");
+    format!("- {}", phrase(node))
+}
+
+/// Writes a thing as a line does, to stand within one.
+pub(super) fn phrase(node: &Node) -> String {
     if node.role == "text" {
-        line.push_str("text: ");
-        line.push_str(&one_line(&node.name));
-        return line;
+        return format!("text: {}", one_line(&node.name));
     }
-    line.push_str(&one_line(&node.role));
-    if !node.name.is_empty() {
-        line.push_str(&format!(" {:?}", one_line(&node.name)));
-    }
-    for flag in &node.flags {
-        line.push_str(&format!(" [{}]", one_line(flag)));
-    }
-    if let Some(reference) = node.reference() {
-        line.push_str(&format!(" [ref={reference}]"));
-    }
+    let mut text = headless(node);
     if let Some(value) = &node.value {
         // Exact, a trailing space included, and on one line.
-        line.push_str(": ");
-        value.chars().for_each(|letter| match letter {
-            '\\' => line.push_str("\\\\"),
-            _ if letter.is_control() || "\u{2028}\u{2029}".contains(letter) => {
-                line.extend(letter.escape_default());
-            }
-            _ => line.push(letter),
-        });
+        text.push_str(": ");
+        text.push_str(&exact(value));
     }
-    line
+    text
 }
 
-/// Leaves in `above` only what a node is in.
-fn rise(above: &mut Vec<&Node>, node: &Node) {
-    while above.last().is_some_and(|last| last.depth >= node.depth) {
-        above.pop();
+/// Writes a thing without its value.
+pub(super) fn headless(node: &Node) -> String {
+    let mut text = one_line(&node.role).into_owned();
+    if !node.name.is_empty() {
+        text.push_str(&format!(" {:?}", one_line(&node.name)));
     }
+    text.push_str(&marks(node));
+    text
 }
 
-/// Whether a text is only the label of the field before or after it, which has it as its name.
-fn is_label(node: &Node, beside: [Option<&Node>; 2]) -> bool {
-    let labels = |field: &Node| {
-        field.depth == node.depth
-            && FIELDS.contains(&field.role.as_str())
-            && one_line(&field.name) == one_line(&node.name)
-    };
-    node.role == "text" && beside.into_iter().flatten().any(labels)
+/// Writes a thing's flags and reference.
+pub(super) fn marks(node: &Node) -> String {
+    let mut text = String::new();
+    for flag in &node.flags {
+        text.push_str(&format!(" [{}]", one_line(flag)));
+    }
+    if let Some(reference) = node.reference() {
+        text.push_str(&format!(" [ref={reference}]"));
+    }
+    text
 }
 
-fn is_repetition(node: &Node, above: &[&Node]) -> bool {
-    if node.role != "text" {
-        return false;
+/// Writes a value so that nothing of it is lost and it stays on its line.
+pub(super) fn exact(value: &str) -> Cow<'_, str> {
+    let is_odd =
+        |letter: char| letter == '\\' || letter.is_control() || "\u{2028}\u{2029}".contains(letter);
+    if !value.contains(is_odd) {
+        return Cow::Borrowed(value);
     }
-    let text = one_line(&node.name);
-    let says_it = |other: &&&Node| {
-        NAMED_BY_CONTENT.contains(&other.role.as_str()) && other.name.contains(text.as_str())
-    };
-    text.is_empty() || above.iter().rev().take(4).find(says_it).is_some()
+    let mut text = String::with_capacity(value.len() + 8);
+    value.chars().for_each(|letter| match letter {
+        '\\' => text.push_str("\\\\"),
+        _ if is_odd(letter) => text.extend(letter.escape_default()),
+        _ => text.push(letter),
+    });
+    Cow::Owned(text)
 }
 
 /// Makes a text one that neither ends its line nor speaks to a terminal.
-pub(super) fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let plain = bytes.iter().all(|byte| (0x20..0x7f).contains(byte))
+        && !text.starts_with(' ')
+        && !text.ends_with(' ')
+        && !text.contains("  ");
+    if plain {
+        return Cow::Borrowed(text);
+    }
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.retain(|letter| !letter.is_control());
-    line
+    Cow::Owned(line)
 }

@@ -1,7 +1,7 @@
 //! Lines, parts that fit, and cursors.
 
-use model::Json;
-use serde_json::{Value, json};
+use model::{Code, Json};
+use serde_json::{Map, Value, json};
 
 use super::*;
 
@@ -14,8 +14,25 @@ fn page(nodes: Value) -> Page {
     Page::read(&Json::of(&result)).unwrap().unwrap()
 }
 
-fn view(max_tokens: usize) -> View {
-    View { max_tokens, cursor: None }
+fn view(args: Value) -> View {
+    View::take(&mut args.as_object().unwrap().clone()).unwrap()
+}
+
+fn shown(page: &Page, args: Value) -> Shown {
+    let view = view(args);
+    write(&Subject { page, version: "v1", before: None }, &view).unwrap()
+}
+
+fn fault(page: &Page, args: Value) -> String {
+    let mut args = args.as_object().unwrap().clone();
+    let written = View::take(&mut args)
+        .and_then(|view| write(&Subject { page, version: "v1", before: None }, &view));
+    written.unwrap_err().to_string()
+}
+
+/// The lines after the head.
+fn lines_of(page: &Page, args: Value) -> Vec<String> {
+    shown(page, args).text.lines().skip(1).map(str::to_owned).collect()
 }
 
 #[test]
@@ -29,8 +46,8 @@ fn a_line_says_what_a_thing_is_and_how_to_refer_to_it() {
         [1, 9, 0, "iframe", ""],
         [3, 2, 1, "checkbox", "Yes", null, ["checked"]],
     ]));
-    let shown = write(&page, &view(TOKENS)).unwrap();
-    let expected = "page \"A page\" http://a.example/\n\
+    let shown = shown(&page, json!({}));
+    let expected = "page \"A page\" http://a.example/ [version=v1]\n\
         - heading \"Shop\" [level=1] [ref=e1]\n\
         - textbox \"Email\" [ref=e7]: a@b.c \n\
         - button \"Buy \\\"now\\\"\" [disabled] [ref=e8]\n\
@@ -41,49 +58,74 @@ fn a_line_says_what_a_thing_is_and_how_to_refer_to_it() {
     assert_eq!((shown.lines, shown.cursor), (6, None));
 }
 
-#[test]
-fn a_long_page_comes_in_parts_that_fit_and_nothing_is_lost() {
-    let nodes: Vec<_> =
-        (1..=2000).map(|n| json!([1, n, 0, "button", format!("Button number {n}")])).collect();
-    let whole = page(json!(nodes));
-    let (mut seen, mut parts, mut next) = (Vec::new(), 0, View { max_tokens: 1000, cursor: None });
-    loop {
-        let shown = write(&whole, &next).unwrap();
-        assert!(shown.text.len() <= 4000, "{} bytes", shown.text.len());
-        let refs = shown.text.lines().filter_map(|line| line.split("[ref=").nth(1));
-        seen.extend(refs.map(|text| text.trim_end_matches(']').to_owned()));
-        parts += 1;
-        match shown.cursor {
-            Some(cursor) => next.cursor = Some(Cursor::parse(&cursor).unwrap()),
-            None => break,
+/// All references that parts of an answer show, by going on as long as there is more.
+fn walk(page: &Page, args: Value, cap: usize) -> Vec<String> {
+    let (mut seen, mut cursor) = (Vec::new(), None::<String>);
+    for _ in 0..2000 {
+        let part = match &cursor {
+            // The cursor alone is enough.
+            Some(cursor) => shown(page, json!({"cursor": cursor, "maxTokens": cap / 4})),
+            None => shown(page, with(args.clone(), json!({"maxTokens": cap / 4}))),
+        };
+        assert!(part.text.len() <= cap, "{} bytes: {}", part.text.len(), part.text);
+        assert!(part.lines > 0, "{}", part.text);
+        let refs = part.text.split("[ref=").skip(1);
+        seen.extend(refs.map(|text| text.split(']').next().unwrap().to_owned()));
+        let next = part.cursor;
+        assert!(next.is_none() || next != cursor, "a cursor moves on");
+        match next {
+            Some(next) => cursor = Some(next),
+            None => return seen,
         }
     }
+    panic!("it never ends");
+}
+
+fn with(mut object: Value, more: Value) -> Value {
+    object.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    object
+}
+
+#[test]
+fn a_long_page_comes_in_parts_that_fit_and_nothing_is_lost() {
+    let nodes: Vec<_> = (1..=2000)
+        .map(|n| json!([1, n, 0, "paragraph", format!("Paragraph number {n}")]))
+        .collect();
+    let seen = walk(&page(json!(nodes)), json!({}), 4000);
     let expected: Vec<_> = (1..=2000).map(|n| format!("e{n}")).collect();
     assert_eq!(seen, expected);
-    assert!(parts > 10, "{parts}");
 }
 
 #[test]
 fn a_cursor_finds_its_node_when_the_page_has_grown_before_it() {
-    let first = page(json!([[1, 1, 0, "button", "A"], [1, 2, 0, "button", "B"]]));
-    let cursor = Cursor::parse(&Cursor::at(&first.nodes[1], 1)).unwrap();
+    let cursor = json!({"cursor": "1.2.1"});
     let grown = page(json!([
         [1, 1, 0, "button", "A"],
         [1, 9, 0, "button", "New"],
         [1, 2, 0, "button", "B"],
     ]));
-    let shown = write(&grown, &View { cursor: Some(cursor), ..view(TOKENS) }).unwrap();
-    assert!(shown.text.contains("[ref=e2]") && !shown.text.contains("[ref=e9]"), "{}", shown.text);
+    let text = shown(&grown, cursor.clone()).text;
+    assert!(text.contains("[ref=e2]") && !text.contains("[ref=e9]"), "{text}");
     let other = page(json!([[1, 1, 0, "button", "A"]]));
-    let fault = write(&other, &View { cursor: Some(cursor), ..view(TOKENS) }).unwrap_err();
-    assert!(fault.to_string().contains("new snapshot"), "{fault}");
+    assert!(fault(&other, cursor).contains("new snapshot"));
 }
 
 #[test]
 fn bad_views_and_bad_pages_are_refused_and_other_results_are_not_ours() {
-    for (name, value) in
-        [("maxTokens", json!(5)), ("maxTokens", json!("many")), ("cursor", json!("1.2"))]
-    {
+    for (name, value) in [
+        ("maxTokens", json!(5)),
+        ("maxTokens", json!("many")),
+        ("cursor", json!("1.2")),
+        ("cursor", json!("1.2.3~open")),
+        ("cursor", json!("1.2.3~session=%22x%22")),
+        ("depth", json!(0)),
+        ("open", json!("row 5")),
+        ("open", json!("e0")),
+        ("find", json!(" ")),
+        ("find", json!("/(/")),
+        ("find", json!("/a/x")),
+        ("find", json!("/(a{1000}){1000}/")),
+    ] {
         let mut args = Map::from_iter([(name.to_owned(), value)]);
         assert_eq!(View::take(&mut args).unwrap_err().code, Code::InvalidArgument);
     }
@@ -102,13 +144,13 @@ fn what_a_page_says_neither_ends_a_line_nor_fills_the_memory() {
         [1, 3, 0, "button", "x".repeat(1 << 20)],
     ]));
     page.url = format!("http://a.example/\n- link [ref=e9]{}", "x".repeat(1 << 20));
-    let shown = write(&page, &view(6000)).unwrap();
+    let shown = shown(&page, json!({}));
     assert_eq!(shown.text.lines().count(), 1 + 3 + 1, "{}", shown.text);
     assert!(shown.text.len() <= 6000 * 4, "{}", shown.text.len());
     assert!(!shown.text.contains(|letter: char| letter.is_control() && letter != '\n'));
     assert!(shown.text.contains(r": v\r\n- link \u{1b}[31m\u{2028}"), "{}", shown.text);
-    let rest = View { max_tokens: 100, cursor: Some(Cursor::parse("1.3.3").unwrap()) };
-    assert!(write(&page, &rest).unwrap().text.len() < 4000);
+    let rest = super::tests::shown(&page, json!({"maxTokens": 100, "cursor": "1.3.3"}));
+    assert!(rest.text.len() <= 400, "{}", rest.text.len());
 }
 
 #[test]
@@ -120,12 +162,52 @@ fn the_label_of_a_field_beside_it_is_not_said_twice() {
         [1, 0, 0, "text", " News "],
         [1, 0, 0, "text", "Email"],
         [1, 3, 0, "button", "Email"],
+        [1, 0, 0, "text", "Last name"],
+        [1, 0, 0, "text", "(required)"],
+        [1, 4, 0, "textbox", "Last name (required)"],
+        [1, 0, 0, "text", "Other words"],
+        [1, 0, 0, "text", "Phone"],
+        [1, 5, 0, "textbox", "Phone"],
     ]));
-    let shown = write(&page, &view(TOKENS)).unwrap();
-    let expected = "page \"A page\" http://a.example/\n\
+    let shown = shown(&page, json!({}));
+    let expected = "page \"A page\" http://a.example/ [version=v1]\n\
         - textbox \"Email\" [ref=e1]: a@b.c\n\
         - checkbox \"News\" [checked] [ref=e2]\n\
         - text: Email\n\
-        - button \"Email\" [ref=e3]";
+        - button \"Email\" [ref=e3]\n\
+        - textbox \"Last name (required)\" [ref=e4]\n\
+        - text: Other words\n\
+        - textbox \"Phone\" [ref=e5]";
     assert_eq!(shown.text, expected);
 }
+
+#[test]
+fn one_text_stands_in_the_line_of_what_it_is_in_and_a_paragraph_around_a_field_has_none() {
+    let page = page(json!([
+        [1, 1, 0, "form", ""],
+        [1, 2, 1, "paragraph", ""],
+        [1, 0, 2, "text", "Who are you?"],
+        [1, 3, 1, "paragraph", ""],
+        [1, 4, 2, "textbox", "Name", "Ann "],
+        [1, 5, 1, "paragraph", ""],
+        [1, 0, 2, "text", "See"],
+        [1, 6, 2, "link", "help"],
+        [1, 7, 1, "status", "", null, ["clickable"]],
+        [1, 0, 2, "text", "saved"],
+    ]));
+    let expected = [
+        "- form [ref=e1]",
+        "  - paragraph [ref=e2]: Who are you?",
+        "    - textbox \"Name\" [ref=e4]: Ann ",
+        "  - paragraph [ref=e5]",
+        "    - text: See",
+        "    - link \"help\" [ref=e6]",
+        "  - status [clickable] [ref=e7]: saved",
+    ];
+    assert_eq!(lines_of(&page, json!({})), expected);
+}
+
+mod changes;
+mod folding;
+mod looking;
+mod reading;

@@ -117,7 +117,7 @@ async fn a_long_answer_is_cut_and_all_of_it_linked() {
     assert_eq!(output.structured, structured);
     assert_eq!((link.name.as_str(), link.mime_type.as_str()), ("get.txt", "text/plain"));
     assert_eq!(read(&stage, link), text.as_bytes());
-    let tree = json!({"content": text});
+    let tree = json!({"nodes": [text]});
     let output = ask(tree.clone()).await;
     assert_eq!(output.links[0].mime_type, "application/json");
     assert_eq!(read(&stage, &output.links[0]), tree.to_string().as_bytes());

@@ -13,6 +13,7 @@ mod fake;
 mod list;
 mod originals;
 mod selection;
+mod snapshots;
 mod tabs;
 
 use fake::{Stage, client, spec};

@@ -1,0 +1,123 @@
+//! Cursors: where the next part of an answer begins, and of what.
+//!
+//! A cursor names the node at which the next part begins: the page is looked at anew, and what
+//! was inserted before it changes nothing. It also carries the arguments that it was made with, so
+//! that it is enough to pass it alone: `1.45.12~open=e7`.
+
+use model::Fault;
+use serde_json::{Map, Value};
+
+use super::{Node, tree::Tree, view::invalid};
+
+/// The longest that is read.
+const LONGEST: usize = 4000;
+
+/// The node at which the next part begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cursor {
+    doc: u32,
+    reference: u32,
+    /// Its place when the cursor was made, for nodes without a reference.
+    index: usize,
+}
+
+impl Cursor {
+    /// Reads a cursor and adds the arguments that it carries, where they were not given anew.
+    pub fn take(text: &str, args: &mut Map<String, Value>) -> Result<Self, Fault> {
+        let refused = || {
+            let text = model::json::shorten(text, 60);
+            invalid(format!("`cursor` {text:?} is not one that a snapshot gave"))
+                .hint("pass it as it was given, or take a snapshot without `cursor`")
+        };
+        if text.len() > LONGEST {
+            return Err(refused());
+        }
+        let mut parts = text.split('~');
+        let cursor = parts.next().and_then(Self::parse).ok_or_else(refused)?;
+        for part in parts {
+            let (name, value) = part.split_once('=').ok_or_else(refused)?;
+            let value = decode(value).ok_or_else(refused)?;
+            let value = serde_json::from_str(&value).map_err(|_| refused())?;
+            if !CARRIED.contains(&name) {
+                return Err(refused());
+            }
+            args.entry(name).or_insert(value);
+        }
+        Ok(cursor)
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split('.').map(|part| part.parse::<u32>().ok());
+        let (doc, reference, index) = (parts.next()??, parts.next()??, parts.next()??);
+        parts.next().is_none().then_some(Self { doc, reference, index: index as usize })
+    }
+
+    /// Writes the cursor of a node, with the arguments it needs.
+    pub fn write(node: &Node, index: usize, carried: &str) -> String {
+        format!("{}.{}.{index}{carried}", node.doc, node.reference)
+    }
+
+    /// Finds the node again, wherever it is by now.
+    pub fn find(&self, tree: &Tree<'_>) -> Result<usize, Fault> {
+        let nodes = &tree.page.nodes;
+        let is_it = |node: &Node| node.doc == self.doc && node.reference == self.reference;
+        let by_index = nodes.get(self.index).filter(|node| is_it(node)).map(|_| self.index);
+        let found = match self.reference {
+            0 => by_index,
+            _ => by_index.or_else(|| nodes.iter().position(is_it)),
+        };
+        found.ok_or_else(|| {
+            invalid("the page is another than when the cursor was given".to_owned())
+                .hint("take a new snapshot without `cursor`")
+        })
+    }
+}
+
+/// The arguments that a cursor carries.
+const CARRIED: [&str; 10] = [
+    "depth",
+    "find",
+    "format",
+    "links",
+    "open",
+    "ref",
+    "region",
+    "role",
+    "selector",
+    "viewportOnly",
+];
+
+/// Writes the arguments that a cursor carries.
+pub fn carry(args: &Map<String, Value>) -> String {
+    let mut text = String::new();
+    for (name, value) in args.iter().filter(|(name, _)| CARRIED.contains(&name.as_str())) {
+        text.push_str(&format!("~{name}={}", encode(&value.to_string())));
+    }
+    text
+}
+
+fn encode(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' {
+            true => encoded.push(char::from(byte)),
+            false => encoded.push_str(&format!("%{byte:02x}")),
+        }
+    }
+    encoded
+}
+
+fn decode(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut left = text.bytes();
+    while let Some(byte) = left.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = [left.next()?, left.next()?];
+        let digits = std::str::from_utf8(&digits).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+    }
+    String::from_utf8(bytes).ok()
+}
