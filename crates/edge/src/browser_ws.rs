@@ -72,6 +72,7 @@ fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fa
         origin: pass.origin,
         grant: pass.grant,
         port: ends.port,
+        is_local: ends.is_same_machine(),
     });
     let span = tracing::info_span!("connection", dialect = naming.dialect.name);
     let task_edge = edge.clone();

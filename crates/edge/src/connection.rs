@@ -54,6 +54,8 @@ pub struct Visitor {
     pub grant: Grant,
     /// The port it came on.
     pub port: u16,
+    /// Whether it is on this machine.
+    pub is_local: bool,
 }
 
 /// What is known of a peer before its introduction.
@@ -63,13 +65,14 @@ struct Newcomer {
     origin: Option<String>,
     grant: Grant,
     port: u16,
+    is_local: bool,
 }
 
 impl Visitor {
     /// Puts the machine into its place; the rest is needed until the introduction.
     fn sit_down(self) -> (Shared, Box<Newcomer>) {
-        let Self { dialect, info, liveness, instance, origin, grant, port } = self;
-        let newcomer = Newcomer { info, instance, origin, grant, port };
+        let Self { dialect, info, liveness, instance, origin, grant, port, is_local } = self;
+        let newcomer = Newcomer { info, instance, origin, grant, port, is_local };
         (Shared::new(dialect, liveness), Box::new(newcomer))
     }
 }
@@ -134,7 +137,7 @@ async fn admit<Io>(
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let Newcomer { info, instance, origin, grant, port } = *newcomer;
+    let Newcomer { info, instance, origin, grant, port, is_local } = *newcomer;
     let mut proving = Proving::new(edge, grant, instance.as_ref());
     let Opened { hello, rest: said_already } =
         open(edge, config, shared, (reading, writing), &mut proving).await?;
@@ -143,7 +146,8 @@ where
         .then(|| edge.registrations.claim(&hello.instance, origin.as_deref(), port));
     let _claim = claim.transpose().map_err(End::Close)?;
     let unproven = grant == Grant::Unproven;
-    let introduction = Introduction { hello, dialect: info.name, origin, unproven };
+    let at_home = is_local && proving.is_proven();
+    let introduction = Introduction { hello, dialect: info.name, origin, unproven, at_home };
     let (outbox, outgoing) = edge.hub.outbox();
     let attachment = edge.hub.attach(introduction, outbox).await.map_err(End::Close)?;
     if proving.is_outdated() {

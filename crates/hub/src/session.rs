@@ -122,6 +122,8 @@ struct Link {
     /// Counts what was heard, for whoever wants to know whether the peer is still there.
     heard: u64,
     hearing: Arc<Notify>,
+    /// The peer has proven that it is paired, and is on this machine.
+    at_home: bool,
 }
 
 /// What there is to know about a session, for listings.
@@ -171,6 +173,11 @@ impl Session {
     /// Returns whether a socket is attached.
     pub fn is_connected(&self) -> bool {
         self.core.lock().link.is_some()
+    }
+
+    /// Returns whether its peer is here, has proven that it is paired, and is on this machine.
+    pub fn is_at_home(&self) -> bool {
+        self.core.lock().link.as_ref().is_some_and(|link| link.at_home)
     }
 
     /// Returns everything for a listing.

@@ -25,8 +25,13 @@ async fn check(piece: usize) {
     let hub = Hub::open(hub::Config::default(), Arc::new(MemoryStore::default()), "test").unwrap();
     let (outbox, mut outgoing) = hub.outbox();
     let watched = outbox.clone();
-    let introduction =
-        Introduction { hello: hello(), dialect: "native", origin: None, unproven: false };
+    let introduction = Introduction {
+        hello: hello(),
+        dialect: "native",
+        origin: None,
+        unproven: false,
+        at_home: false,
+    };
     let attachment = hub.attach(introduction, outbox).await.unwrap();
     let data = Json::of(&json!("x".repeat(piece)));
     let mut most = 0;

@@ -13,6 +13,7 @@ use crate::{
     answer,
     commands::{self, Order},
     definition::{Client, CoreTool, Definition, Output, Source, Work},
+    timings,
 };
 
 /// Console lines that one answer shows, where they come from the feed.
@@ -29,7 +30,7 @@ const ACTIONS: &[Action] = &[
     add("dialog", "browser_handle_dialog", "dialogAction", "promptText"),
     read("console", CONSOLE, "", "level clear").or_if(tells_console),
     read("errors", "browser_get_errors", "", ""),
-    read("performance", "browser_get_performance_metrics", "", ""),
+    read("performance", timings::COMMAND, "", ""),
     act("trace_start", "browser_start_tracing", "", "categories"),
     act("trace_stop", "browser_stop_tracing", "", ""),
 ];
@@ -60,6 +61,9 @@ fn define() -> Definition {
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
         let order = Order::read(toolbox, client, &TOOL, args)?;
+        if order.action.command == timings::COMMAND {
+            return order.run().await.map(timings::in_words);
+        }
         if order.action.command != CONSOLE {
             return order.run().await;
         }

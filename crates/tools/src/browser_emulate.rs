@@ -10,7 +10,7 @@ use crate::{
     Toolbox,
     action::{self, Action, act, invalid},
     commands::Order,
-    definition::{Client, CoreTool, Definition, Work},
+    definition::{Client, CoreTool, Definition, Output, Work},
 };
 
 /// The tool.
@@ -83,7 +83,7 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         if let Some(Value::String(value)) = order.args.remove("value") {
             spell_out(order.action.name, value.trim(), &mut order.args)?;
         }
-        order.run().await
+        order.run().await.map(in_words)
     })
 }
 
@@ -158,6 +158,30 @@ fn example(action: &str) -> &'static str {
     }
 }
 
+/// Says what is in force in lines; another browser's answer stays as it is.
+fn in_words(output: Output) -> Output {
+    let Some(emulated) = output.structured["emulated"].as_object() else { return output };
+    let lines: Vec<_> = emulated.iter().map(|(name, value)| line(name, value)).collect();
+    let text = match lines.is_empty() {
+        true => "the tab sees what the browser has; nothing is emulated".to_owned(),
+        false => format!("in force in this tab, until reset:\n{}", lines.join("\n")),
+    };
+    Output { text, ..output }
+}
+
+/// One line: a name and what it is set to, without the marks of JSON.
+fn line(name: &str, value: &Value) -> String {
+    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = match value {
+        Value::Object(fields) => {
+            let parts = fields.iter().map(|(name, value)| format!("{name} {}", plain(value)));
+            parts.collect::<Vec<_>>().join(", ")
+        }
+        value => plain(value),
+    };
+    format!("{name}: {text}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,6 +218,24 @@ mod tests {
         check("media", "sepia", json!("dark"));
         check("offline", "maybe", json!("true or false"));
         check("throttle", "2g", json!("fast-3g"));
+    }
+
+    #[test]
+    fn what_is_in_force_is_said_in_lines() {
+        let said = |emulated: Value| {
+            let structured = json!({ "emulated": emulated });
+            let text = structured.to_string();
+            in_words(Output { text, structured, ..Output::default() }).text
+        };
+        let both = json!({"viewport": {"height": 844, "width": 390}, "locale": "de-DE"});
+        let expected =
+            "in force in this tab, until reset:\nlocale: de-DE\nviewport: height 844, width 390";
+        assert_eq!(said(both), expected);
+        assert!(said(json!({})).contains("nothing is emulated"));
+        assert_eq!(
+            said(json!("as another browser says")),
+            "{\"emulated\":\"as another browser says\"}"
+        );
     }
 
     #[test]

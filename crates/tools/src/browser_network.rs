@@ -7,6 +7,7 @@ use crate::{
     action::{self, Action, TabUse, act, read},
     commands::Order,
     definition::{Client, CoreTool, Definition, Work},
+    downloads,
 };
 
 /// The tool.
@@ -46,9 +47,11 @@ const ACTIONS: &[Action] = &[
     read("get_storage", "browser_get_local_storage", "", "name storageType").only(STORAGES),
     act("set_storage", "browser_set_local_storage", "name value", "storageType").only(STORAGES),
     act("clear_storage", "browser_clear_storage", "", "storageType"),
-    read("downloads", "browser_download_list", "", "state").tab(TabUse::Never),
-    read("download_wait", "browser_download_wait", "", "id timeoutMs").tab(TabUse::Never),
-    read("download_read", "browser_download_read", "id", "maxLength").tab(TabUse::Never),
+    read("downloads", downloads::LIST, "", "state").tab(TabUse::Never),
+    read("download_wait", downloads::WAIT, "", "id timeoutMs").tab(TabUse::Never),
+    read("download_read", downloads::READ, "id", "maxLength")
+        .tab(TabUse::Never)
+        .or_if(downloads::can_be_read),
 ];
 
 fn define() -> Definition {
@@ -121,6 +124,9 @@ fn define() -> Definition {
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
         let mut order = Order::read(toolbox, client, &TOOL, args)?;
+        if order.action.name.starts_with("download") {
+            return downloads::run(order).await;
+        }
         if order.action.name.ends_with("_storage") {
             name_storage(&mut order.args);
         }

@@ -72,6 +72,12 @@ impl<'a> Order<'a> {
         Ok(Self { toolbox, client, tool, action, effect, session, tab, timeout, args })
     }
 
+    /// Allows it a time, where the client has not said any.
+    pub fn patient(mut self, usual: Duration) -> Self {
+        self.timeout.get_or_insert(usual);
+        self
+    }
+
     /// Does it in the session and tab that it is for.
     pub async fn run(self) -> Result<Output, Fault> {
         let session = self.find_session()?;

@@ -11,6 +11,8 @@
 //! - what those share: [`action`], their tables and checks; [`commands`], running one;
 //! - [`snapshot`]: pages as data, shaped for a model: folded, found, compared, as markdown;
 //! - [`answer`]: what a browser answered, made readable; [`address`]: where it may be sent;
+//! - [`downloads`]: what browsers have downloaded, read by the hub itself; [`timings`]: how fast a
+//!   page was, in lines;
 //! - [`launching`]: browsers that are started and closed for `browser_instance`;
 //! - [`discovery`]: the tools that pages declare, and asking for them;
 //! - [`schema`]: what of a tool is listed and what is only accepted;
@@ -44,6 +46,7 @@ pub mod browser_tab;
 pub mod commands;
 pub mod definition;
 pub mod discovery;
+pub mod downloads;
 pub mod examples;
 pub mod keyed;
 pub mod launching;
@@ -57,6 +60,7 @@ pub mod selection;
 pub mod shelf;
 pub mod sleep;
 pub mod snapshot;
+pub mod timings;
 pub mod toolbox;
 pub mod wait_for;
 

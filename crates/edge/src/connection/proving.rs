@@ -74,6 +74,11 @@ impl<'a> Proving<'a> {
         Ok(Hello { name: hello.name.or(paired.name), ..hello })
     }
 
+    /// Returns whether a proof was looked at; one that was wrong has ended the connection.
+    pub fn is_proven(&self) -> bool {
+        self.proven_at.is_some()
+    }
+
     /// Returns whether somebody was unpaired while this peer was let in: its session may have
     /// been overlooked.
     pub fn is_outdated(&self) -> bool {

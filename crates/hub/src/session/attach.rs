@@ -44,6 +44,9 @@ pub struct Introduction {
     pub origin: Option<String>,
     /// Nobody has proven that this origin is the one that was meant.
     pub unproven: bool,
+    /// It has proven that it is paired, and is on this machine: what it says of files is of this
+    /// machine's.
+    pub at_home: bool,
 }
 
 /// A connection's hold on its session; dropping it ends the connection's part.
@@ -290,7 +293,8 @@ impl Session {
         core.acks.clear();
         core.refused = false;
         let hearing = Arc::new(Notify::new());
-        core.link = Some(Link { number, outbox, heard: 0, hearing });
+        let at_home = introduction.at_home;
+        core.link = Some(Link { number, outbox, heard: 0, hearing, at_home });
         let known_before = core.inbox.seen().is_some();
         let numbered = hello.epoch.is_some();
         // Whether it is the one that was there before, with all it remembers.

@@ -8,8 +8,13 @@ use model::{Epoch, Habits, Hello, InstanceId, Kind};
 /// Attaches the one peer, in this life of it.
 pub async fn attach(hub: &Hub, epoch: &Epoch) -> (Attachment, Outgoing) {
     let (outbox, outgoing) = hub.outbox();
-    let introduction =
-        Introduction { hello: hello(epoch), dialect: "native", origin: None, unproven: false };
+    let introduction = Introduction {
+        hello: hello(epoch),
+        dialect: "native",
+        origin: None,
+        unproven: false,
+        at_home: false,
+    };
     (hub.attach(introduction, outbox).await.unwrap(), outgoing)
 }
 

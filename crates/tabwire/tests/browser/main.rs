@@ -8,7 +8,8 @@
 //! - doing: [`mouse`], [`dragging`], [`keyboard`], [`forms`], [`filling`], [`files`], [`batches`];
 //! - reading: [`snapshots`], [`fitting`], [`frames`], [`contents`], [`pictures`], [`labels`],
 //!   [`scripts`], [`console`];
-//! - what comes of it: [`signals`], [`openings`], [`dialogs`];
+//! - pages as they are elsewhere, and what they cost: [`emulation`], [`printing`], [`timings`];
+//! - what comes of it: [`signals`], [`openings`], [`dialogs`], [`downloads`];
 //! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
 //! - many at once, and deaths: [`crowd`], [`deaths`];
 //! - the example apps on the SDK: [`examples`].
@@ -21,7 +22,9 @@ mod contents;
 mod crowd;
 mod deaths;
 mod dialogs;
+mod downloads;
 mod dragging;
+mod emulation;
 mod examples;
 mod files;
 mod filling;
@@ -36,6 +39,7 @@ mod navigation;
 mod openings;
 mod page_tools;
 mod pictures;
+mod printing;
 mod processes;
 mod read_only;
 mod references;
@@ -46,4 +50,5 @@ mod signals;
 mod snapshots;
 mod stage;
 mod tabs;
+mod timings;
 mod waiting;

@@ -31,7 +31,8 @@ pub async fn take(client: &Driver, how: Value) -> Picture {
     Picture { mime, bytes, size, told }
 }
 
-fn decode(text: &str) -> Vec<u8> {
+/// Reads base64.
+pub fn decode(text: &str) -> Vec<u8> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (mut bytes, mut bits, mut count) = (Vec::new(), 0u32, 0);
     for digit in text.bytes().filter(|digit| *digit != b'=') {

@@ -11,6 +11,7 @@ const MOONSURF: Abilities<'static> = Abilities {
     commands: &["browser_navigate", "browser_go_back", "browser_tab_list", "browser_evaluate"],
     capabilities: &[],
     tabs: &[],
+    at_home: false,
 };
 
 #[track_caller]

@@ -7,8 +7,12 @@ use tokio::time::Instant;
 
 use crate::fake::{Abilities, Stage, spec};
 
-const WEBMCP: Abilities<'static> =
-    Abilities { commands: &["browser_tab_new"], capabilities: &["discover_tools"], tabs: &[7, 8] };
+const WEBMCP: Abilities<'static> = Abilities {
+    commands: &["browser_tab_new"],
+    capabilities: &["discover_tools"],
+    tabs: &[7, 8],
+    at_home: false,
+};
 
 #[tokio::test(start_paused = true)]
 async fn a_silent_tab_is_named_and_costs_the_others_nothing() {

@@ -53,6 +53,8 @@ pub struct Abilities<'a> {
     pub capabilities: &'a [&'a str],
     /// The tabs it tells of, each at an address of its own.
     pub tabs: &'a [u64],
+    /// Whether it is paired and on this machine.
+    pub at_home: bool,
 }
 
 impl Stage {
@@ -97,7 +99,13 @@ impl Stage {
             habits: Habits { commands: owned(abilities.commands), ..Habits::default() },
         };
         let (outbox, outgoing) = self.toolbox.hub.outbox();
-        let introduction = Introduction { hello, dialect: "native", origin: None, unproven: false };
+        let introduction = Introduction {
+            hello,
+            dialect: "native",
+            origin: None,
+            unproven: false,
+            at_home: abilities.at_home,
+        };
         let attachment = Arc::new(self.toolbox.hub.attach(introduction, outbox).await.unwrap());
         let seen = Arc::new(Seen::default());
         let mut answering = JoinSet::new();

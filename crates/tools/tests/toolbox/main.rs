@@ -7,6 +7,7 @@ mod bad_input;
 mod batches;
 mod commands;
 mod discovery;
+mod downloads;
 mod events;
 mod examples;
 mod fake;

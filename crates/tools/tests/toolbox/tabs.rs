@@ -9,6 +9,7 @@ const WEBMCP: Abilities<'static> = Abilities {
     commands: &["browser_tab_new", "browser_tab_close", "browser_tab_activate"],
     capabilities: &["discover_tools"],
     tabs: &[],
+    at_home: false,
 };
 
 #[tokio::test]

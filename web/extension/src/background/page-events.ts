@@ -4,6 +4,7 @@
  */
 
 import { isId, isRecord, isText } from '../check';
+import type { BegunDownload, DownloadLog } from '../driver/services';
 import { Kept } from '../storage';
 
 type Emit = (name: string, data: unknown) => void;
@@ -13,15 +14,15 @@ export function tellNavigation(emit: Emit, tabId: number, url: string): void {
   emit('navigation', { tabId, url });
 }
 
-/** Downloads that were told as begun, so that their end is told too. */
+/** Downloads that were told as begun: their end is told too, and clients may ask for them. */
 const kept = new Kept<Begun[]>('session', 'downloads', isBegunList);
 const MOST_BEGUN = 100;
 
-interface Begun {
-  readonly id: number;
-  readonly tabId: number;
+interface Begun extends BegunDownload {
   readonly filename: string;
   readonly url: string;
+  /** Whether its end was told. */
+  readonly ended?: true;
 }
 
 /**
@@ -29,9 +30,10 @@ interface Begun {
  *
  * Chrome does not say of which tab a download is, but mostly from which page or site.
  */
-export class Downloads {
+export class Downloads implements DownloadLog {
   readonly #emit: Emit;
   readonly #drivenTabs: () => Promise<readonly chrome.tabs.Tab[]>;
+  readonly #listeners = new Set<() => void>();
   #begun: readonly Begun[] = [];
 
   constructor(emit: Emit, drivenTabs: () => Promise<readonly chrome.tabs.Tab[]>) {
@@ -43,32 +45,45 @@ export class Downloads {
     this.#begun = (await kept.load()) ?? [];
   }
 
+  begun(): readonly BegunDownload[] {
+    return this.#begun;
+  }
+
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
   async created(item: chrome.downloads.DownloadItem): Promise<void> {
     // A worker that starts is told of old downloads too.
     if (item.state !== 'in_progress' || this.#begun.some(({ id }) => id === item.id)) return;
     const { id, filename, finalUrl: url, referrer } = item;
     const tabId = sourceOf(referrer || url, await this.#drivenTabs());
     if (tabId === undefined) return;
-    const begun: Begun = { id, filename, url, tabId };
+    const begun: Begun = { id, filename, url, tabId, at: Date.parse(item.startTime) };
     await this.#set([...this.#begun, begun].slice(-MOST_BEGUN));
-    this.#emit('download', { ...begun, state: 'in_progress' });
+    this.#tell(begun, 'in_progress');
   }
 
   async changed({ id, filename, state }: chrome.downloads.DownloadDelta): Promise<void> {
     const before = this.#begun.find((begun) => begun.id === id);
-    if (before === undefined) return;
+    if (before === undefined || before.ended === true) return;
     const named = { ...before, filename: filename?.current ?? before.filename };
-    const others = this.#begun.filter((begun) => begun.id !== id);
-    if (state?.current === undefined || state.current === 'in_progress') {
-      await this.#set([...others, named]);
-      return;
-    }
-    await this.#set(others);
-    this.#emit('download', { ...named, state: state.current });
+    const hasEnded = state?.current !== undefined && state.current !== 'in_progress';
+    const now: Begun = hasEnded ? { ...named, ended: true } : named;
+    await this.#set(this.#begun.map((begun) => (begun.id === id ? now : begun)));
+    if (hasEnded) this.#tell(named, state.current ?? '');
+  }
+
+  #tell({ id, filename, url, tabId }: Begun, state: string): void {
+    this.#emit('download', { id, filename, url, tabId, state });
   }
 
   async #set(begun: readonly Begun[]): Promise<void> {
     this.#begun = begun;
+    for (const listener of [...this.#listeners]) listener();
     await kept.save([...begun]);
   }
 }
@@ -95,6 +110,7 @@ function isBegun(value: unknown): value is Begun {
     isRecord(value) &&
     isId(value.id) &&
     isId(value.tabId) &&
+    isId(value.at) &&
     isText(value.filename) &&
     isText(value.url)
   );

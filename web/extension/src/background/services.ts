@@ -4,7 +4,7 @@
 
 import type { Level } from '@tabwire/shared';
 import { CommandError } from '../command';
-import type { Services } from '../driver/services';
+import type { DownloadLog, Services } from '../driver/services';
 import type { Settings } from '../settings';
 import { refusalOf } from '../sites';
 import type { ClientName } from './client-titles';
@@ -14,12 +14,13 @@ import type { StopSwitch } from './stop';
 export interface ServiceParts {
   readonly groups: Groups;
   readonly stop: StopSwitch;
+  readonly downloads: DownloadLog;
   settings(): Settings;
   emit(name: string, data: unknown, level?: Level): void;
 }
 
 /** Makes the services of the shell. */
-export function services({ groups, stop, settings, emit }: ServiceParts): Services {
+export function services({ groups, stop, downloads, settings, emit }: ServiceParts): Services {
   return {
     claim: (tabId, client) => groups.claim(tabId, client),
     openTab: ({ url, active, client }) => openTab(groups, url, active, client),
@@ -28,6 +29,7 @@ export function services({ groups, stop, settings, emit }: ServiceParts): Servic
     limitsSites: () => settings().allowedSites.length > 0 || settings().deniedSites.length > 0,
     isReadOnly: () => settings().readOnly,
     isStopped: () => stop.isStopped,
+    downloads,
     emit,
   };
 }

@@ -8,6 +8,8 @@
 import type { Call, CallContext, Event } from '@tabwire/shared';
 import { isId, isRecord, isText } from '../check';
 import { detachAll } from '../driver/debugger';
+import { endAllEmulation, endEmulation } from '../driver/emulation';
+import { endAnyTrace, endTraceOf } from '../driver/tracing';
 import { COMMAND_NAMES, discoverTools, execute } from '../execute';
 import type { PanelState, PanelTab, Wish } from '../panel';
 import { DEFAULT_SETTINGS, keptSettings, type Settings } from '../settings';
@@ -63,6 +65,7 @@ export class Shell {
     this.#services = services({
       groups: this.groups,
       stop: this.#stop,
+      downloads: this.downloads,
       settings: () => this.#settings,
       emit,
     });
@@ -143,6 +146,7 @@ export class Shell {
       claimed: holdPort,
       taken: (tabId) => {
         this.#running.endIn(tabId, takenBack(tabId));
+        letGo(tabId);
         this.link.emit('tabTaken', { tabId });
       },
       given: (tabId) => this.link.emit('tabGiven', { tabId }),
@@ -153,7 +157,11 @@ export class Shell {
   #newStop(): StopSwitch {
     return new StopSwitch({
       endAll: (reason) => this.#running.endAll(reason),
-      detachAll,
+      detachAll: () => {
+        endAllEmulation();
+        endAnyTrace();
+        return detachAll();
+      },
       changed: () => this.#changed(),
     });
   }
@@ -171,6 +179,7 @@ export class Shell {
   #hear({ name, data }: Event): void {
     if (name !== 'tabOwner' || !isRecord(data) || !isId(data.tabId)) return;
     const { tabId, client } = data;
+    if (!isClientName(client)) letGo(tabId);
     const shown = isClientName(client)
       ? this.groups.claim(tabId, client)
       : this.groups.release(tabId);
@@ -230,6 +239,12 @@ export class Shell {
     const tabs = await chrome.tabs.query({});
     return tabs.filter(({ id = -1, url = '' }) => this.groups.isDriven(id) && this.mayTell(url));
   }
+}
+
+/** Ends what a client has left in force in a tab that is not its own any more. */
+function letGo(tabId: number): void {
+  endEmulation(tabId);
+  endTraceOf(tabId);
 }
 
 async function describe(tabIds: readonly number[]): Promise<PanelTab[]> {

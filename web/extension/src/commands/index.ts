@@ -4,12 +4,17 @@
 
 import type { Command } from '../command';
 import browserCheck from './browser_check';
+import browserDownloadList from './browser_download_list';
+import browserDownloadWait from './browser_download_wait';
 import browserDrag from './browser_drag';
+import browserEmulateDevice from './browser_emulate_device';
+import browserEmulateMedia from './browser_emulate_media';
 import browserEvaluate from './browser_evaluate';
 import browserFillForm from './browser_fill_form';
 import browserGetAttribute from './browser_get_attribute';
 import browserGetConsoleLogs from './browser_get_console_logs';
 import browserGetContent from './browser_get_content';
+import browserGetPerformanceMetrics from './browser_get_performance_metrics';
 import browserGetViewportDom from './browser_get_viewport_dom';
 import browserGoBack from './browser_go_back';
 import browserGoForward from './browser_go_forward';
@@ -20,16 +25,27 @@ import browserMouseClick from './browser_mouse_click';
 import browserMouseMove from './browser_mouse_move';
 import browserMouseScroll from './browser_mouse_scroll';
 import browserNavigate from './browser_navigate';
+import browserPdf from './browser_pdf';
 import browserQuerySelector from './browser_query_selector';
 import browserReload from './browser_reload';
+import browserResetEmulation from './browser_reset_emulation';
 import browserScreenshot from './browser_screenshot';
 import browserSelect from './browser_select';
+import browserSetGeolocation from './browser_set_geolocation';
+import browserSetLocale from './browser_set_locale';
+import browserSetOffline from './browser_set_offline';
+import browserSetTimezone from './browser_set_timezone';
+import browserSetUserAgent from './browser_set_user_agent';
+import browserSetViewport from './browser_set_viewport';
 import browserSnapshot from './browser_snapshot';
+import browserStartTracing from './browser_start_tracing';
+import browserStopTracing from './browser_stop_tracing';
 import browserSubmit from './browser_submit';
 import browserTabActivate from './browser_tab_activate';
 import browserTabClose from './browser_tab_close';
 import browserTabCloseOthers from './browser_tab_close_others';
 import browserTabNew from './browser_tab_new';
+import browserThrottleNetwork from './browser_throttle_network';
 import browserType from './browser_type';
 import browserUploadFile from './browser_upload_file';
 import browserWaitFor from './browser_wait_for';
@@ -37,13 +53,18 @@ import browserWaitFor from './browser_wait_for';
 /** In the order of their names. */
 export const COMMANDS: readonly Command[] = [
   browserCheck,
+  browserDownloadList,
+  browserDownloadWait,
   browserDrag,
+  browserEmulateDevice,
+  browserEmulateMedia,
   browserEvaluate,
   browserFillForm,
   browserGetAttribute,
   browserGetConsoleLogs,
   browserGetContent,
   browserGetViewportDom,
+  browserGetPerformanceMetrics,
   browserGoBack,
   browserGoForward,
   browserHandleDialog,
@@ -54,15 +75,26 @@ export const COMMANDS: readonly Command[] = [
   browserMouseScroll,
   browserNavigate,
   browserQuerySelector,
+  browserPdf,
   browserReload,
+  browserResetEmulation,
   browserScreenshot,
   browserSelect,
+  browserSetGeolocation,
+  browserSetLocale,
+  browserSetOffline,
+  browserSetTimezone,
+  browserSetUserAgent,
+  browserSetViewport,
   browserSnapshot,
+  browserStartTracing,
+  browserStopTracing,
   browserSubmit,
   browserTabActivate,
   browserTabClose,
   browserTabCloseOthers,
   browserTabNew,
+  browserThrottleNetwork,
   browserType,
   browserUploadFile,
   browserWaitFor,

@@ -41,7 +41,21 @@ export interface Session {
   release(): void;
 }
 
+/** What has a reason of its own to keep tabs attached, and something that detaching undoes. */
+export interface Keeper {
+  /** Whether a tab must stay attached though nobody uses it. */
+  needs(tabId: number): boolean;
+  /** Puts in force again what a new attachment does not have. */
+  restore?(tabId: number, send: Session['send']): Promise<void>;
+}
+
 const attachments = new Map<number, Promise<Attachment>>();
+const keepers = new Set<Keeper>();
+
+/** Asks somebody before a tab is let go, and after it was attached anew. */
+export function addKeeper(keeper: Keeper): void {
+  keepers.add(keeper);
+}
 
 /** Attaches to a tab, or joins who is attached, until `release`. */
 export async function openSession(tabId: number): Promise<Session> {
@@ -173,7 +187,8 @@ class Attachment {
 
   #letGo(): void {
     if (this.#uses > 0 || this.ended !== undefined) return;
-    if (dialogOf(this.tabId) !== undefined) {
+    const isKept = [...keepers].some((keeper) => keeper.needs(this.tabId));
+    if (isKept || dialogOf(this.tabId) !== undefined) {
       this.waitForIdle();
       return;
     }
@@ -217,14 +232,23 @@ async function attach(tabId: number): Promise<Attachment> {
     });
   }
   try {
-    return await enable(new Attachment(tabId));
+    return await enable(new Attachment(tabId), restoreKept);
   } catch (error) {
     ignore(chrome.debugger.detach({ tabId }));
     throw error;
   }
 }
 
-async function enable(attachment: Attachment): Promise<Attachment> {
+async function restoreKept(attachment: Attachment): Promise<void> {
+  const send: Session['send'] = (method, params) => attachment.send(method, params);
+  for (const keeper of keepers) await keeper.restore?.(attachment.tabId, send);
+}
+
+/** `more` is for a tab that was attached just now; an adopted one has kept all it had. */
+async function enable(
+  attachment: Attachment,
+  more: (attachment: Attachment) => Promise<void> = async () => {},
+): Promise<Attachment> {
   const { tabId } = attachment;
   // An adopted tab with an open dialog has all of this on, and would not answer.
   if (dialogOf(tabId) !== undefined) return attachment;
@@ -242,6 +266,7 @@ async function enable(attachment: Attachment): Promise<Attachment> {
   try {
     const [, tree] = await Promise.race([enabled, late]);
     setTopFrame(tabId, textIn(fieldsOf(fieldsOf(tree.frameTree).frame), 'id'));
+    await Promise.race([more(attachment), late]);
     return attachment;
   } finally {
     clearTimeout(timer);

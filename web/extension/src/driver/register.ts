@@ -1,7 +1,7 @@
 /**
  * Starts the driver: all listeners at once, synchronously, as a worker that wakes up must.
  *
- * What an earlier worker left (dialogs, attachments) is read afterwards; calls wait for it.
+ * What an earlier worker left (dialogs, emulation, a trace, attachments) is read afterwards; calls wait for it.
  */
 
 import { registerAwake } from './awake';
@@ -9,9 +9,11 @@ import { registerConsole } from './console';
 import { adoptAttachments, registerDebugger } from './debugger';
 import { registerDialogs, restoreDialogs } from './dialogs';
 import { registerDocuments } from './documents';
+import { registerEmulation, restoreEmulation } from './emulation';
 import { type Emit, sendEventsTo } from './events';
 import { registerNetwork } from './network';
 import { registerSignals } from './signals';
+import { registerTracing, restoreTracing } from './tracing';
 
 let restored: Promise<void> | undefined;
 
@@ -25,6 +27,8 @@ export function registerDriver(emit?: Emit): void {
   registerNetwork();
   registerConsole();
   registerAwake();
+  registerEmulation();
+  registerTracing();
   driverReady().catch(() => {});
 }
 
@@ -37,5 +41,7 @@ export function driverReady(): Promise<void> {
 async function restore(): Promise<void> {
   // Dialogs first: an attachment whose tab shows one is adopted without talking to it.
   await restoreDialogs();
+  // Who keeps a tab attached must be known before anybody could let it go.
+  await Promise.all([restoreEmulation(), restoreTracing()]);
   await adoptAttachments();
 }

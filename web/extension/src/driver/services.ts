@@ -5,6 +5,21 @@
 import type { CallingClient } from '@tabwire/shared';
 import type { Emit } from './events';
 
+/** A download that a driven tab has begun. */
+export interface BegunDownload {
+  readonly id: number;
+  readonly tabId: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+export interface DownloadLog {
+  /** Returns those that are known, oldest first. */
+  begun(): readonly BegunDownload[];
+  /** Calls back when one begins or changes, until the returned function is called. */
+  listen(listener: () => void): () => void;
+}
+
 type Maybe<T> = Promise<T> | T;
 
 export interface Services {
@@ -26,6 +41,8 @@ export interface Services {
   isReadOnly(): Maybe<boolean>;
   /** Whether the user has stopped everything. */
   isStopped(): Maybe<boolean>;
+  /** What driven tabs download. */
+  readonly downloads: DownloadLog;
   /** Sends an event to the hub. */
   readonly emit: Emit;
 }

@@ -37,6 +37,7 @@ function run(toolName: string, args: unknown, world: World = {}): Promise<unknow
     limitsSites: () => false,
     isReadOnly: () => false,
     isStopped: () => false,
+    downloads: { begun: () => [], listen: () => () => {} },
     emit: () => {},
     ...services,
   };

@@ -22,10 +22,14 @@ test('only answering a dialog may pass an open one', () => {
 test('what only looks says so', () => {
   const reads = COMMANDS.filter(({ effect }) => effect === 'read').map(({ name }) => name);
   assert.deepEqual(reads.sort(), [
+    'browser_download_list',
+    'browser_download_wait',
     'browser_get_attribute',
     'browser_get_console_logs',
     'browser_get_content',
+    'browser_get_performance_metrics',
     'browser_get_viewport_dom',
+    'browser_pdf',
     'browser_query_selector',
     'browser_screenshot',
     'browser_snapshot',

@@ -1,0 +1,35 @@
+/**
+ * Command `browser_set_locale`: lets a page believe that its reader speaks another language.
+ *
+ * Numbers and dates, `navigator.language` and the header `Accept-Language` follow.
+ */
+
+import { defineCommand, invalid, string } from '../command';
+import { emulate } from '../driver/emulation';
+
+export default defineCommand({
+  name: 'browser_set_locale',
+  effect: 'act',
+  args: { locale: string() },
+
+  async run(page, { locale }) {
+    return { emulated: await emulate(page, { locale: readLocale(locale) }) };
+  },
+});
+
+/** Chrome takes any text for a locale, and then shows English. */
+function readLocale(text: string): string {
+  const tag = text.trim().replace('_', '-');
+  try {
+    const [locale] = Intl.getCanonicalLocales(tag);
+    if (locale !== undefined && Intl.NumberFormat.supportedLocalesOf(locale).length > 0) {
+      return locale;
+    }
+  } catch {
+    // Falls through to the one answer.
+  }
+  throw invalid(
+    `locale: there is no language ${JSON.stringify(text.slice(0, 60))}; ` +
+      'give a name like de-DE or pt-BR',
+  );
+}

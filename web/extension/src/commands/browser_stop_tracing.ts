@@ -1,0 +1,23 @@
+/**
+ * Command `browser_stop_tracing`: ends the trace and returns it, as Chrome's tools read it.
+ */
+
+import { defineCommand } from '../command';
+import { encodeText, type File } from '../driver/bytes';
+import { stopTrace } from '../driver/tracing';
+
+export default defineCommand({
+  name: 'browser_stop_tracing',
+  effect: 'act',
+  args: {},
+
+  async run(page) {
+    const { json, ...about } = await stopTrace(page);
+    const file: File = {
+      mimeType: 'application/json',
+      data: encodeText(json),
+      name: 'trace.json',
+    };
+    return { file, ...about };
+  },
+});
