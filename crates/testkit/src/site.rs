@@ -15,6 +15,8 @@
 //! | `/download/name.txt` | a file to save |
 //! | `/redirect?to=/page.html` | leads elsewhere |
 //! | `/data?…` | JSON: the query and how often it was asked |
+//! | `/echo` | JSON: the method, the headers in lower case, and the body of the request |
+//! | `/cookie?…` | sets the cookie that the query writes |
 
 use std::{
     path::{Path, PathBuf},
@@ -137,7 +139,8 @@ async fn serve(listener: TcpListener, folder: PathBuf, seen: Seen, held: Held) {
 /// Answers the requests of one connection.
 async fn answer(mut stream: TcpStream, folder: PathBuf, seen: Seen, mut held: Held) {
     let mut buffer = Vec::new();
-    while let Some((target, body)) = read_request(&mut stream, &mut buffer).await {
+    while let Some((head, body)) = read_request(&mut stream, &mut buffer).await {
+        let Some(target) = head.split_whitespace().nth(1).map(str::to_owned) else { return };
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         seen.0.lock().unwrap().asked.push(target.clone());
         if let Some(name) = path.strip_prefix("/hold/")
@@ -145,14 +148,17 @@ async fn answer(mut stream: TcpStream, folder: PathBuf, seen: Seen, mut held: He
         {
             return;
         }
-        let reply = reply(path, query, &body, &folder, &seen).await;
+        let reply = match path {
+            "/echo" => echo(&head, &body),
+            _ => reply(path, query, &body, &folder, &seen).await,
+        };
         if stream.write_all(&reply).await.is_err() {
             return;
         }
     }
 }
 
-/// Reads one request: its target and its body.
+/// Reads one request: its head and its body.
 async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<(String, Vec<u8>)> {
     let head_end = loop {
         if let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -173,10 +179,19 @@ async fn read_request(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Option<(S
             return None;
         }
     }
-    let target = head.split_whitespace().nth(1)?.to_owned();
     let body = buffer[head_end..end].to_vec();
     buffer.drain(..end);
-    Some((target, body))
+    Some((head, body))
+}
+
+/// Says what was asked.
+fn echo(head: &str, body: &[u8]) -> Vec<u8> {
+    let fields = head.lines().skip(1).filter_map(|line| line.split_once(':'));
+    let headers: serde_json::Map<_, _> =
+        fields.map(|(name, value)| (name.to_lowercase(), json!(value.trim()))).collect();
+    let method = head.split_whitespace().next();
+    let told = json!({"method": method, "headers": headers, "body": String::from_utf8_lossy(body)});
+    whole(200, "application/json", "", told.to_string().as_bytes())
 }
 
 async fn reply(path: &str, query: &str, body: &[u8], folder: &Path, seen: &Seen) -> Vec<u8> {
@@ -216,6 +231,10 @@ async fn reply(path: &str, query: &str, body: &[u8], folder: &Path, seen: &Seen)
         ["redirect"] => {
             let head = format!("Location: {}\r\n", value("to").unwrap_or_default());
             whole(302, "text/plain", &head, b"")
+        }
+        ["cookie"] => {
+            let head = format!("Set-Cookie: {}\r\n", query.replace("%20", " "));
+            whole(200, "text/plain", &head, b"")
         }
         ["data"] => {
             let asked =

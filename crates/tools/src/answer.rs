@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     action::Action,
     definition::{Image, Link, Output, Source},
-    report, shelf,
+    network_report, report, shelf,
 };
 
 /// Characters of text that one answer has at most.
@@ -22,8 +22,18 @@ const FILE: usize = 8 * 1024;
 /// Bytes of a picture that stands in the answer.
 const PICTURE: usize = 500_000;
 /// Arguments that make an answer smaller, for the remark on one that was cut.
-const NARROWING: [&str; 8] =
-    ["selector", "maxLength", "maxElements", "level", "key", "urls", "attribute", "expression"];
+const NARROWING: [&str; 10] = [
+    "selector",
+    "maxLength",
+    "maxElements",
+    "level",
+    "key",
+    "name",
+    "limit",
+    "urls",
+    "attribute",
+    "expression",
+];
 
 /// Shows a command's result.
 pub(crate) fn show(session: &Session, action: &Action, result: &Json) -> Output {
@@ -75,6 +85,7 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
         Value::Null => format!("{} is done", action.name),
         Value::Object(fields) if fields.is_empty() && !lines.is_empty() => String::new(),
         value => match action.effect {
+            _ if let Some(words) = network_report::words(action.command, value) => words,
             Effect::Read => with_content(value).unwrap_or_else(|| value.to_string()),
             Effect::Act | Effect::Add => report::words(value).unwrap_or_else(|| value.to_string()),
         },

@@ -1,12 +1,14 @@
 //! Tool `browser_network`: requests, what becomes of them, cookies, web storage, downloads.
 
+use model::{Fault, Json};
 use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
     action::{self, Action, TabUse, act, read},
+    answer,
     commands::Order,
-    definition::{Client, CoreTool, Definition, Work},
+    definition::{Client, CoreTool, Definition, Output, Work},
     downloads,
 };
 
@@ -18,6 +20,8 @@ pub const TOOL: CoreTool = CoreTool {
     actions: ACTIONS,
     run,
 };
+
+const COOKIES: &str = "browser_get_cookies";
 
 /// Only clearing can mean both storages.
 const STORAGES: &[(&str, &str)] = &[("storageType", "local session localStorage sessionStorage")];
@@ -35,7 +39,7 @@ const ACTIONS: &[Action] = &[
     act("unmock", "browser_unmock_requests", "", "url"),
     act("intercept", "browser_intercept_requests", "enabled", "patterns").unlisted(),
     act("set_headers", "browser_set_headers", "headers", ""),
-    read("get_cookies", "browser_get_cookies", "", "urls domain name"),
+    read("get_cookies", COOKIES, "", "urls domain name"),
     act(
         "set_cookie",
         "browser_set_cookie",
@@ -130,8 +134,26 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         if order.action.name.ends_with("_storage") {
             name_storage(&mut order.args);
         }
+        if order.action.command == COOKIES && toolbox.hub.is_read_only() {
+            return masked_cookies(&order).await;
+        }
         order.run().await
     })
+}
+
+/// Reads cookies where looking is all that is allowed: what logs somebody in stays hidden. A
+/// browser knows its own user's limits, but not the hub's.
+async fn masked_cookies(order: &Order<'_>) -> Result<Output, Fault> {
+    let session = order.find_session()?;
+    let tab = order.choose_tab(&session)?;
+    let result = order.send(&session, tab, COOKIES, &order.args).await?;
+    let mut result = result.to_value().unwrap_or_default();
+    for cookie in result["cookies"].as_array_mut().into_iter().flatten() {
+        if cookie["httpOnly"] != false {
+            cookie["value"] = json!("•••");
+        }
+    }
+    Ok(answer::show(&session, order.action, &Json::of(&result)))
 }
 
 /// Gives what concerns storage the words of the commands.

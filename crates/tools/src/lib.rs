@@ -51,6 +51,7 @@ pub mod examples;
 pub mod keyed;
 pub mod launching;
 pub mod manifest;
+mod network_report;
 pub mod originals;
 pub mod page_tools;
 pub mod recording;

@@ -28,6 +28,7 @@ export type ErrorCode =
   | 'PAGE_TOOL_FAILED'
   | 'PAGE_TOOL_NOT_FOUND'
   | 'NO_TRACE'
+  | 'NO_SUCH_REQUEST'
   | 'PAGE_UNRESPONSIVE'
   | 'PRINTING_FAILED'
   | 'READ_ONLY'
@@ -225,6 +226,23 @@ export function oneOf<const Words extends readonly string[]>(
 
 export function stringList(): Argument<readonly string[]> {
   return listOf(string(), 'a list of strings');
+}
+
+/** Names with text values, such as headers. */
+export function stringMap(): Argument<Readonly<Record<string, string>>> {
+  return {
+    wants: 'an object whose values are strings',
+    isOptional: false,
+    read(value) {
+      if (!isRecord(value)) return undefined;
+      const entries: Array<[string, string]> = [];
+      for (const [name, text] of Object.entries(value)) {
+        if (typeof text !== 'string') return undefined;
+        entries.push([name, text]);
+      }
+      return { value: Object.fromEntries(entries) };
+    },
+  };
 }
 
 export function listOf<T>(item: Argument<T>, wants: string): Argument<readonly T[]> {

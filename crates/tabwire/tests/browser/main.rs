@@ -8,6 +8,7 @@
 //! - doing: [`mouse`], [`dragging`], [`keyboard`], [`forms`], [`filling`], [`files`], [`batches`];
 //! - reading: [`snapshots`], [`fitting`], [`frames`], [`contents`], [`pictures`], [`labels`],
 //!   [`scripts`], [`console`];
+//! - requests and what pages keep: [`network`], [`cookies`];
 //! - pages as they are elsewhere, and what they cost: [`emulation`], [`printing`], [`timings`];
 //! - what comes of it: [`signals`], [`openings`], [`dialogs`], [`downloads`];
 //! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
@@ -19,6 +20,7 @@
 mod batches;
 mod console;
 mod contents;
+mod cookies;
 mod crowd;
 mod deaths;
 mod dialogs;
@@ -36,6 +38,7 @@ mod keyboard;
 mod labels;
 mod mouse;
 mod navigation;
+mod network;
 mod openings;
 mod page_tools;
 mod pictures;

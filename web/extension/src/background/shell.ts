@@ -9,6 +9,8 @@ import type { Call, CallContext, Event } from '@tabwire/shared';
 import { isId, isRecord, isText } from '../check';
 import { detachAll } from '../driver/debugger';
 import { endAllEmulation, endEmulation } from '../driver/emulation';
+import { judgeBy } from '../driver/judge';
+import { endRules } from '../driver/tab-rules';
 import { endAnyTrace, endTraceOf } from '../driver/tracing';
 import { COMMAND_NAMES, discoverTools, execute } from '../execute';
 import type { PanelState, PanelTab, Wish } from '../panel';
@@ -38,6 +40,10 @@ export async function startShell(): Promise<Shell> {
   const [instanceId, settings] = await Promise.all([ownInstanceId(), keptSettings.load()]);
   const shell = new Shell(instanceId, settings ?? DEFAULT_SETTINGS);
   await shell.start();
+  judgeBy({
+    allows: (url) => shell.mayTell(url),
+    drives: (tabId) => shell.groups.isDriven(tabId),
+  });
   return shell;
 }
 
@@ -245,6 +251,7 @@ export class Shell {
 function letGo(tabId: number): void {
   endEmulation(tabId);
   endTraceOf(tabId);
+  endRules(tabId).catch((error) => console.debug('tabwire: rules are not ended:', error));
 }
 
 async function describe(tabIds: readonly number[]): Promise<PanelTab[]> {

@@ -21,6 +21,8 @@ export interface LogEntry {
   readonly line?: number;
   /** Milliseconds since 1970. */
   readonly timestamp: number;
+  /** An exception that nobody caught. */
+  readonly uncaught?: true;
 }
 
 const KEPT = 500;
@@ -138,7 +140,7 @@ function readCall(params: Fields): LogEntry {
 
 function readException(params: Fields): LogEntry {
   const details = fieldsOf(params.exceptionDetails);
-  return entryOf('error', describeException(details), params, details);
+  return { ...entryOf('error', describeException(details), params, details), uncaught: true };
 }
 
 function readLogEntry(entry: Fields): LogEntry {

@@ -6,7 +6,17 @@
 
 import type { Fields } from './fields';
 
-type EventListener = (tabId: number, method: string, params: Fields) => void;
+/** `sessionId` names the frame of another process that it comes from; nothing for the tab itself. */
+type EventListener = (
+  tabId: number,
+  method: string,
+  params: Fields,
+  sessionId: string | undefined,
+) => void;
+
+/** Our own news, among Chrome's: the debugger sees a tab from now on, or does not any more. */
+export const ATTACHED = 'Tabwire.attached';
+export const DETACHED = 'Tabwire.detached';
 
 const listeners = new Set<EventListener>();
 const topFrames = new Map<number, string>();
@@ -19,8 +29,13 @@ export function onDebuggerEvent(listener: EventListener): () => void {
   };
 }
 
-export function emitDebuggerEvent(tabId: number, method: string, params: Fields): void {
-  for (const listener of [...listeners]) listener(tabId, method, params);
+export function emitDebuggerEvent(
+  tabId: number,
+  method: string,
+  params: Fields,
+  sessionId?: string,
+): void {
+  for (const listener of [...listeners]) listener(tabId, method, params, sessionId);
 }
 
 /** Returns the debugger's name of a tab's top frame, while attached. */

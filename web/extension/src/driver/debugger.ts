@@ -8,7 +8,7 @@
  */
 
 import { CommandError } from '../command';
-import { emitDebuggerEvent, setTopFrame } from './debugger-events';
+import { ATTACHED, DETACHED, emitDebuggerEvent, setTopFrame } from './debugger-events';
 import { dialogOf, forgetDialog } from './dialogs';
 import { type Fields, fieldsOf, textIn } from './fields';
 import { deferred, ignore, messageOf } from './race';
@@ -30,8 +30,11 @@ const DRAW_IN_BACKGROUND = {
   everyNthFrame: 1_000_000,
 };
 
-// Nobody reads bodies, so none are kept.
-const NO_BODIES = { maxTotalBufferSize: 0, maxResourceBufferSize: 0 };
+// Bodies that Chrome keeps for whoever asks for a request: the newest of each process.
+const KEPT_BODIES = {
+  maxTotalBufferSize: 24 * 1024 * 1024,
+  maxResourceBufferSize: 6 * 1024 * 1024,
+};
 
 /** A hold on a tab's debugger; given back with `release`. */
 export interface Session {
@@ -109,7 +112,7 @@ export function isAttached(tabId: number): boolean {
 export function registerDebugger(): void {
   chrome.debugger.onEvent.addListener((source, method, params) => {
     if (source.tabId === undefined) return;
-    emitDebuggerEvent(source.tabId, method, fieldsOf(params));
+    emitDebuggerEvent(source.tabId, method, fieldsOf(params), source.sessionId);
   });
   chrome.debugger.onDetach.addListener((source, reason) => {
     if (source.tabId !== undefined) noteDetached(source.tabId, reason);
@@ -167,6 +170,7 @@ class Attachment {
       await new Promise((resolve) => setTimeout(resolve, 0));
       if (this.ended === undefined && /not attached/i.test(messageOf(error))) {
         this.end(new NotAttached());
+        emitDebuggerEvent(this.tabId, DETACHED, { reason: 'gone' });
         emitSignal(this.tabId, { type: 'detached', reason: 'gone' });
       }
       throw this.ended ?? commandFailure(method, error);
@@ -196,6 +200,7 @@ class Attachment {
     attachments.delete(this.tabId);
     setTopFrame(this.tabId, undefined);
     ignore(chrome.debugger.detach({ tabId: this.tabId }));
+    emitDebuggerEvent(this.tabId, DETACHED, { reason: 'idle' });
     emitSignal(this.tabId, { type: 'detached', reason: 'idle' });
   }
 }
@@ -255,7 +260,7 @@ async function enable(
   const enabled = Promise.all([
     attachment.send('Page.enable'),
     attachment.send('Page.getFrameTree'),
-    attachment.send('Network.enable', NO_BODIES),
+    attachment.send('Network.enable', KEPT_BODIES),
     attachment.send('Emulation.setFocusEmulationEnabled', { enabled: true }),
     // An adopted tab has one already, and without one all still works, only slower.
     attachment.send('Page.startScreencast', DRAW_IN_BACKGROUND).catch(() => undefined),
@@ -266,6 +271,7 @@ async function enable(
   try {
     const [, tree] = await Promise.race([enabled, late]);
     setTopFrame(tabId, textIn(fieldsOf(fieldsOf(tree.frameTree).frame), 'id'));
+    emitDebuggerEvent(tabId, ATTACHED, {});
     await Promise.race([more(attachment), late]);
     return attachment;
   } finally {
@@ -296,6 +302,7 @@ function noteDetached(tabId: number, reason: string): void {
           'the debugger was detached: the tab was closed, or went to a page of Chrome itself',
         );
   opening?.then((attachment) => attachment.end(error)).catch(() => {});
+  emitDebuggerEvent(tabId, DETACHED, { reason });
   emitSignal(tabId, { type: 'detached', reason });
 }
 

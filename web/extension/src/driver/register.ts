@@ -1,18 +1,24 @@
 /**
  * Starts the driver: all listeners at once, synchronously, as a worker that wakes up must.
  *
- * What an earlier worker left (dialogs, emulation, a trace, attachments) is read afterwards; calls wait for it.
+ * What an earlier worker left (dialogs, emulation, a trace, requests, mocks, attachments) is read
+ * afterwards; calls wait for it.
  */
 
 import { registerAwake } from './awake';
+import { registerChildSessions } from './child-sessions';
 import { registerConsole } from './console';
-import { adoptAttachments, registerDebugger } from './debugger';
+import { adoptAttachments, isAttached, registerDebugger } from './debugger';
 import { registerDialogs, restoreDialogs } from './dialogs';
 import { registerDocuments } from './documents';
 import { registerEmulation, restoreEmulation } from './emulation';
 import { type Emit, sendEventsTo } from './events';
 import { registerNetwork } from './network';
+import { forgetUnwatched } from './request-log';
+import { registerRequestNews } from './request-news';
+import { registerRequests, requestsReady } from './request-reader';
 import { registerSignals } from './signals';
+import { registerTabRules, restoreRules } from './tab-rules';
 import { registerTracing, restoreTracing } from './tracing';
 
 let restored: Promise<void> | undefined;
@@ -26,6 +32,10 @@ export function registerDriver(emit?: Emit): void {
   registerDocuments();
   registerNetwork();
   registerConsole();
+  registerChildSessions();
+  registerRequests();
+  registerRequestNews();
+  registerTabRules();
   registerAwake();
   registerEmulation();
   registerTracing();
@@ -44,4 +54,6 @@ async function restore(): Promise<void> {
   // Who keeps a tab attached must be known before anybody could let it go.
   await Promise.all([restoreEmulation(), restoreTracing()]);
   await adoptAttachments();
+  await Promise.all([requestsReady(), restoreRules()]);
+  forgetUnwatched(isAttached);
 }

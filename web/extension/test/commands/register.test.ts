@@ -27,12 +27,18 @@ test('what only looks says so', () => {
     'browser_get_attribute',
     'browser_get_console_logs',
     'browser_get_content',
+    'browser_get_cookies',
+    'browser_get_errors',
+    'browser_get_local_storage',
     'browser_get_performance_metrics',
+    'browser_get_request',
+    'browser_get_requests',
     'browser_get_viewport_dom',
     'browser_pdf',
     'browser_query_selector',
     'browser_screenshot',
     'browser_snapshot',
     'browser_wait_for',
+    'browser_wait_for_request',
   ]);
 });

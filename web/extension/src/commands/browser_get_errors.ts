@@ -1,0 +1,91 @@
+/**
+ * Command `browser_get_errors`: what went wrong in the page, in short.
+ *
+ * Exceptions that nobody caught, errors of the console, each text once with how often it came, and
+ * requests that failed.
+ */
+
+import { defineCommand } from '../command';
+import { type LogEntry, readConsole } from '../driver/console';
+import type { Page } from '../driver/page';
+import { type Entry, isFailed, reportRequest } from '../driver/request-entry';
+import { keepRequests } from '../driver/request-log';
+import { visibleRequests, watchRequests } from '../driver/request-view';
+
+const MOST = 20;
+const LONGEST_TEXT = 1_000;
+
+interface Grouped {
+  readonly text: string;
+  readonly url?: string | undefined;
+  readonly line?: number | undefined;
+  count: number;
+}
+
+export default defineCommand({
+  name: 'browser_get_errors',
+  effect: 'read',
+  args: {},
+
+  async run(page) {
+    const session = await watchRequests(page);
+    const logs = await page.guard(readConsole(session), 10_000);
+    const failed = (await visibleRequests(page)).filter(isFailed);
+    await keepRequests();
+    const told = new Set(failed.map(({ url }) => url));
+    const errors: LogEntry[] = [];
+    for (const entry of logs) {
+      if (entry.level !== 'error' || isToldBy(told, entry)) continue;
+      if (await maySee(page, entry)) errors.push(entry);
+    }
+    const pageErrors = grouped(errors.filter(({ uncaught }) => uncaught === true));
+    const consoleErrors = grouped(errors.filter(({ uncaught }) => uncaught !== true));
+    return {
+      ...bounded('pageErrors', pageErrors),
+      ...bounded('errors', consoleErrors),
+      ...bounded('failedRequests', failed.map(failure)),
+    };
+  },
+});
+
+// Chrome writes every failed request to the console as well.
+function isToldBy(failed: ReadonlySet<string>, { text, url = '' }: LogEntry): boolean {
+  return text.startsWith('Failed to load resource') && failed.has(url);
+}
+
+async function maySee({ services }: Page, { url }: LogEntry): Promise<boolean> {
+  try {
+    if (url !== undefined) await services.checkSite(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function grouped(entries: readonly LogEntry[]): Grouped[] {
+  const groups = new Map<string, Grouped>();
+  for (const { text, url, line } of entries) {
+    const known = groups.get(text);
+    if (known !== undefined) known.count++;
+    else groups.set(text, { text: shortened(text), count: 1, url, line });
+  }
+  return [...groups.values()];
+}
+
+function shortened(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
+}
+
+function failure(entry: Entry) {
+  const { id, method, url, status, error } = reportRequest(entry);
+  return { id, method, url, status, error };
+}
+
+/** The newest of a list, and how many that leaves out. */
+function bounded(name: string, list: readonly unknown[]): Record<string, unknown> {
+  const leftOut = list.length - MOST;
+  return {
+    [name]: list.slice(-MOST),
+    ...(leftOut > 0 ? { [`${name}LeftOut`]: leftOut } : {}),
+  };
+}

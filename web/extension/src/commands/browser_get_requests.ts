@@ -1,0 +1,49 @@
+/**
+ * Command `browser_get_requests`: which requests the tab has made, newest last.
+ *
+ * The log begins when the tab is first driven and has gaps where the debugger let go;
+ * `watchedSince` says since when nothing was missed. With `since` come those that began, changed
+ * or ended after an earlier answer's `next`.
+ */
+
+import { defineCommand, integer, optional, string } from '../command';
+import { reportRequest } from '../driver/request-entry';
+import { cursor, keepRequests, requestLogOf } from '../driver/request-log';
+import { readWanted, visibleRequests, watchRequests } from '../driver/request-view';
+import { mocksOf, takeEnding } from '../driver/tab-rules';
+
+const USUAL = 100;
+const MOST = 500;
+
+export default defineCommand({
+  name: 'browser_get_requests',
+  effect: 'read',
+  args: {
+    url: optional(string()),
+    resourceType: optional(string()),
+    method: optional(string()),
+    status: optional(integer({ least: 100, most: 599 })),
+    since: optional(integer({ least: 0 }), 0),
+    limit: optional(integer({ least: 1, most: MOST }), USUAL),
+  },
+
+  async run(page, { since, limit, ...wanted }) {
+    const fits = readWanted(wanted);
+    await watchRequests(page);
+    const all = await visibleRequests(page);
+    const found = all.filter((entry) => entry.changed > since && fits(entry));
+    await keepRequests();
+    const { forgotten, watchedSince } = requestLogOf(page.tabId);
+    const note = takeEnding(page.tabId);
+    const mocks = mocksOf(page.tabId).length;
+    return {
+      requests: found.slice(-limit).map(reportRequest),
+      next: cursor(),
+      older: Math.max(0, found.length - limit),
+      ...(forgotten === 0 ? {} : { forgotten }),
+      watchedSince,
+      ...(mocks === 0 ? {} : { mocks }),
+      ...(note === undefined ? {} : { note }),
+    };
+  },
+});

@@ -1,0 +1,86 @@
+/**
+ * Command `browser_mock_request`: answers requests of the tab itself, or lets them fail.
+ *
+ * A mock holds for the tab, also after it has gone elsewhere, until it is taken back, its `times`
+ * are over, or nobody drives the tab any more. The newest that fits wins.
+ */
+
+import {
+  boolean,
+  CommandError,
+  defineCommand,
+  integer,
+  invalid,
+  optional,
+  string,
+  stringMap,
+} from '../command';
+import { checkHeaders } from '../driver/headers';
+import { type Mock, reportMock } from '../driver/mocks';
+import { readMethod, readResourceType } from '../driver/request-view';
+import { allBodies, mocksOf, setMocks, takeEnding } from '../driver/tab-rules';
+import { readUrlPattern } from '../driver/url-pattern';
+
+export const MOST_MOCKS = 50;
+const LONGEST_BODY = 1024 * 1024;
+// All of them must outlive the worker, in a store of 10 MiB.
+const ALL_BODIES = 2 * 1024 * 1024;
+
+export default defineCommand({
+  name: 'browser_mock_request',
+  effect: 'act',
+  args: {
+    url: string(),
+    method: optional(string()),
+    resourceType: optional(string()),
+    status: optional(integer({ least: 200, most: 599 }), 200),
+    body: optional(string(), ''),
+    headers: optional(stringMap(), {}),
+    fail: optional(boolean(), false),
+    times: optional(integer({ least: 1, most: 1_000_000 })),
+  },
+
+  async run(page, { url, method, resourceType, status, body, headers, fail, times }) {
+    readUrlPattern('url', url);
+    checkHeaders(headers, false);
+    const mock: Mock = {
+      url,
+      ...(method === undefined ? {} : { method: readMethod(method) }),
+      ...(resourceType === undefined ? {} : { resourceType: readResourceType(resourceType) }),
+      status,
+      body,
+      headers,
+      fail,
+      ...(times === undefined ? {} : { times }),
+      used: 0,
+    };
+    checkBody(body);
+    const others = mocksOf(page.tabId).filter(({ times: left }) => left !== 0);
+    if (others.length >= MOST_MOCKS) throw tooMany();
+    await setMocks(page, [...others, mock]);
+    const note = takeEnding(page.tabId);
+    return {
+      mocks: mocksOf(page.tabId).map(reportMock),
+      ...(note === undefined ? {} : { note }),
+    };
+  },
+});
+
+function checkBody(body: string): void {
+  if (body.length > LONGEST_BODY) {
+    throw invalid(`body must have at most ${LONGEST_BODY} characters, not ${body.length}`);
+  }
+  if (allBodies() + body.length > ALL_BODIES) {
+    throw new CommandError(
+      'TOO_LARGE',
+      `the bodies of all mocks together may have ${ALL_BODIES} characters; end some with unmock`,
+    );
+  }
+}
+
+function tooMany(): CommandError {
+  return new CommandError(
+    'TOO_LARGE',
+    `a tab can have ${MOST_MOCKS} mocks; end some with unmock, or use one with a wider url`,
+  );
+}
