@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use tools::selection::Selection;
+use tools::{direct_pages::Origins, selection::Selection};
 
 use crate::failure::Failure;
 use table::Setting;
@@ -61,6 +61,9 @@ pub struct Own {
     /// Which tools are offered: `all`, or tools and groups of them (`browse`, `script`, `network`,
     /// `emulate`, `debug`, `batch`, `pages`, `apps`, `wait`). The others are hidden.
     pub tools: Vec<String>,
+    /// Origins of pages whose tools stand in the list themselves, as `page.<tool>`, such as
+    /// `https://shop.example`; `*` means all. Whatever they say is untrusted.
+    pub direct_page_tools: Vec<String>,
 }
 
 impl Default for Own {
@@ -73,6 +76,7 @@ impl Default for Own {
             discovery: PathBuf::from("/tmp/browser-mcp"),
             log_level: "info".to_owned(),
             tools: vec!["all".to_owned()],
+            direct_page_tools: Vec::new(),
         }
     }
 }
@@ -81,6 +85,11 @@ impl Own {
     /// Returns which tools are offered; what is wrong was refused when it was read.
     pub fn tools(&self) -> Selection {
         Selection::parse(&self.tools).unwrap_or_default()
+    }
+
+    /// Returns whose pages' tools are listed; what cannot be read was refused before.
+    pub fn direct_pages(&self) -> Origins {
+        Origins::parse(&self.direct_page_tools).unwrap_or_default()
     }
 
     /// Returns the file of the embedded store.
@@ -218,6 +227,8 @@ fn check(settings: &Settings) -> Result<(), Failure> {
     }
     Selection::parse(&settings.own.tools)
         .map_err(|problem| Failure::usage(format!("tools: {problem}")))?;
+    Origins::parse(&settings.own.direct_page_tools)
+        .map_err(|problem| Failure::usage(format!("direct_page_tools: {problem}")))?;
     let level = settings.own.log_level.as_str();
     if !["error", "warn", "info", "debug", "trace"].contains(&level) {
         return Err(Failure::usage(format!(

@@ -14,7 +14,8 @@
 //! - [`downloads`]: what browsers have downloaded, read by the hub itself; [`timings`]: how fast a
 //!   page was, in lines;
 //! - [`launching`]: browsers that are started and closed for `browser_instance`;
-//! - [`discovery`]: the tools that pages declare, and asking for them;
+//! - [`discovery`]: the tools that pages declare, and asking for them; [`direct_pages`]: those that
+//!   stand in the list themselves;
 //! - [`schema`]: what of a tool is listed and what is only accepted;
 //! - [`selection`]: which tools a hub offers; [`shelf`]: results that are too large for an answer;
 //!   [`recording`]: calls that are noted to be made again;
@@ -45,6 +46,7 @@ pub mod browser_snapshot;
 pub mod browser_tab;
 pub mod commands;
 pub mod definition;
+pub mod direct_pages;
 pub mod discovery;
 pub mod downloads;
 pub mod examples;

@@ -20,9 +20,10 @@ use crate::{
     arguments::Checker,
     browser_instance,
     definition::{Client, CoreTool, Definition, Output},
+    direct_pages::{self, Origins},
     launching::Launcher,
     manifest::{self, Apps, Manifest, ManifestError},
-    originals,
+    originals, page_tools,
     recording::Recorder,
     schema,
     selection::Selection,
@@ -57,6 +58,8 @@ pub struct Toolbox {
     launcher: Arc<OnceLock<Arc<dyn Launcher>>>,
     /// Which tools are offered. A blocking lock: held for one look, never across an await.
     selection: Arc<RwLock<Selection>>,
+    /// Whose pages' tools are listed. A blocking lock: held for one look, never across an await.
+    direct_pages: Arc<RwLock<Origins>>,
     /// Results that are too large for an answer.
     pub shelf: Shelf,
     /// What clients do, where they want it noted.
@@ -100,6 +103,7 @@ impl Toolbox {
             snapshots: Arc::default(),
             launcher: Arc::default(),
             selection: Arc::default(),
+            direct_pages: Arc::default(),
             shelf: Shelf::default(),
             recorder: Recorder::default(),
         }
@@ -111,7 +115,11 @@ impl Toolbox {
         let own = self.own.iter().filter(|own| selection.has(own.tool.name));
         let own = own.map(|own| own.definition.clone());
         let apps = if selection.has_apps() { apps::list(self) } else { Vec::new() };
-        own.chain(apps).collect()
+        let pages = match selection.has(page_tools::TOOL.name) {
+            true => direct_pages::list(&self.hub, &self.direct_pages()),
+            false => Vec::new(),
+        };
+        own.chain(apps).chain(pages).collect()
     }
 
     /// Says which tools are offered; all others are hidden.
@@ -120,6 +128,18 @@ impl Toolbox {
         if before != selection {
             self.hub.announce_offers();
         }
+    }
+
+    /// Says whose pages' tools stand in the list themselves.
+    pub fn list_pages_of(&self, origins: Origins) {
+        let before = std::mem::replace(&mut *self.direct_pages.write(), origins.clone());
+        if before != origins {
+            self.hub.announce_offers();
+        }
+    }
+
+    pub(crate) fn direct_pages(&self) -> Origins {
+        self.direct_pages.read().clone()
     }
 
     /// Returns whether a tool of our own is offered by this name.
@@ -143,7 +163,11 @@ impl Toolbox {
             None => self
                 .manifests
                 .definition(&self.hub, name)
-                .or_else(|| apps::definition(&self.hub, name)),
+                .or_else(|| apps::definition(&self.hub, name))
+                .or_else(|| {
+                    let pages = direct_pages::list(&self.hub, &self.direct_pages());
+                    pages.into_iter().find(|definition| definition.name == name)
+                }),
         }
     }
 
@@ -270,6 +294,11 @@ impl Toolbox {
         if self.manifests.has(&self.hub, name)
             && let Some(done) =
                 manifest::call(&self.manifests, self, client, name, args.clone()).await
+        {
+            return done;
+        }
+        if self.selection.read().has(page_tools::TOOL.name)
+            && let Some(done) = direct_pages::call(self, client, name, args.clone()).await
         {
             return done;
         }

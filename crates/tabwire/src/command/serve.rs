@@ -80,6 +80,7 @@ async fn serve(
     let _ = edge.pairings.set(Pairings::of(&settings.own.data));
     edge.toolbox.set_launcher(launcher.clone());
     edge.toolbox.select(settings.own.tools());
+    edge.toolbox.list_pages_of(settings.own.direct_pages());
     let stop = CancellationToken::new();
     let due = tokio::spawn({
         let (hub, stop) = (hub.clone(), stop.clone());
@@ -269,6 +270,7 @@ fn reload(
     }
     let _ = log.reload(filter(&settings.own.log_level));
     edge.toolbox.select(settings.own.tools());
+    edge.toolbox.list_pages_of(settings.own.direct_pages());
     edge.tokens.store(Arc::new(tokens));
     edge.config.store(Arc::new(settings.edge));
     edge.toolbox.set_own_hosts(edge.hosts(edge.port()));

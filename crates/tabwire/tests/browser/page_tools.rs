@@ -105,6 +105,30 @@ async fn changes_are_announced_and_tools_end_with_their_document() {
 }
 
 #[tokio::test]
+async fn pages_of_trusted_origins_have_their_tools_in_the_list() {
+    let stage = Stage::with(&["--direct-page-tools", "*"]).await;
+    let Stage { client, .. } = &stage;
+    stage.open("/pagetools.html").await;
+    let listed = eventually("the tool is listed", async || {
+        let listed = client.definitions().await;
+        listed.into_iter().find(|tool| tool["name"] == "page.add_to_cart")
+    });
+    let listed = listed.await;
+    let description = listed["description"].as_str().unwrap();
+    assert!(description.starts_with("(untrusted, declared by http://"), "{description}");
+    let added = client.call("page.add_to_cart", json!({"article": "lamp"})).await;
+    assert_eq!(added["cart"], json!(["lamp"]));
+    assert_eq!(stage.seen().await, ["added 1 lamp"]);
+    client.fails("page.add_to_cart", json!({"article": 7}), "invalid_argument").await;
+    stage.open("/start.html").await;
+    eventually("it is gone with its page", async || {
+        let listed = client.definitions().await;
+        (!listed.iter().any(|tool| tool["name"] == "page.add_to_cart")).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn older_libraries_are_understood() {
     let stage = Stage::at("/pagetools-old.html").await;
     let Stage { client, .. } = &stage;

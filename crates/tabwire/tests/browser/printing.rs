@@ -29,7 +29,9 @@ async fn print(stage: &Stage, how: Value) -> Paper {
     let told = stage.client.call("browser_content", args).await;
     let file = &told["file"];
     assert_eq!(file["mimeType"], "application/pdf", "{told}");
-    let bytes = decode(file["data"].as_str().unwrap_or_else(|| panic!("{told}")));
+    let uri = file["uri"].as_str().unwrap_or_else(|| panic!("{told}"));
+    let read = stage.client.read(uri).await;
+    let bytes = decode(read["contents"][0]["blob"].as_str().unwrap_or_else(|| panic!("{read}")));
     assert!(bytes.starts_with(b"%PDF-"), "{told}");
     Paper { bytes, told }
 }

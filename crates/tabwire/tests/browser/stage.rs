@@ -104,6 +104,12 @@ impl Driver {
         tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
+    /// Lists the tools.
+    pub async fn definitions(&self) -> Vec<Value> {
+        let listed = self.mcp.request("tools/list", json!({})).await.result();
+        listed["tools"].as_array().cloned().unwrap_or_default()
+    }
+
     /// Calls a tool; returns the whole result, good or bad.
     pub async fn result(&self, tool: &str, args: Value) -> Value {
         self.mcp.call(tool, args).await.result()

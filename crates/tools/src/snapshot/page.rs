@@ -1,10 +1,14 @@
 //! `snapshot.v1` as the extension sends it.
 
+use std::collections::HashMap;
+
 use model::{Code, Fault, Json};
 use serde::{Deserialize, Deserializer, de};
 
 /// What says that a result is one.
 const FORMAT: &str = "snapshot.v1";
+/// How the flag begins that tells a link's target.
+const TARGET: &str = "url=";
 /// How our extension begins one.
 const BEGINNING: &str = "{\"format\":\"snapshot.v1\",";
 
@@ -73,13 +77,40 @@ impl Page {
                 return Ok(None);
             }
         }
-        serde_json::from_str(text).map(Some).map_err(|error| {
+        let mut page: Self = serde_json::from_str(text).map_err(|error| {
             Fault::new(
                 Code::MalformedReply,
                 format!("the browser's snapshot is malformed: {error}"),
             )
-        })
+        })?;
+        page.shorten_targets();
+        Ok(Some(page))
     }
+
+    /// Says link targets as seen from their document: what they have in common is known.
+    fn shorten_targets(&mut self) {
+        let Self { documents, nodes, url, .. } = self;
+        let homes: HashMap<u32, &str> =
+            documents.iter().map(|document| (document.n, document.url.as_str())).collect();
+        for node in nodes {
+            let home = homes.get(&node.doc).copied().unwrap_or(url);
+            for flag in node.flags.iter_mut().filter(|flag| flag.starts_with(TARGET)) {
+                let short = as_seen_from(home, &flag[TARGET.len()..]).to_owned();
+                flag.replace_range(TARGET.len().., &short);
+            }
+        }
+    }
+}
+
+/// Leaves out of an address what the document's own has too: all before `#`, or the origin.
+fn as_seen_from<'a>(home: &str, target: &'a str) -> &'a str {
+    let page = home.split('#').next().unwrap_or_default();
+    if let Some(rest) = target.strip_prefix(page).filter(|rest| rest.starts_with('#')) {
+        return rest;
+    }
+    let path = home.find("://").and_then(|at| home[at + 3..].find('/').map(|end| at + 3 + end));
+    let rest = path.and_then(|path| target.strip_prefix(&home[..path]));
+    rest.filter(|rest| rest.starts_with('/') && !rest.starts_with("//")).unwrap_or(target)
 }
 
 impl Node {
@@ -124,5 +155,26 @@ impl<'de> Deserialize<'de> for Node {
             }
         }
         from.deserialize_seq(Fields)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_told_as_seen_from_their_document() {
+        let home = "https://a.example/docs/page?x=1#top";
+        for (target, seen) in [
+            ("https://a.example/docs/page?x=1#end", "#end"),
+            ("https://a.example/cart", "/cart"),
+            ("https://a.example//odd", "https://a.example//odd"),
+            ("https://a.example.evil/", "https://a.example.evil/"),
+            ("https://b.example/", "https://b.example/"),
+            ("mailto:a@b.example", "mailto:a@b.example"),
+        ] {
+            assert_eq!(as_seen_from(home, target), seen, "{target}");
+        }
+        assert_eq!(as_seen_from("about:blank", "https://a.example/"), "https://a.example/");
     }
 }

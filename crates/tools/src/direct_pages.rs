@@ -1,0 +1,150 @@
+//! Tools of pages that stand in the list themselves, where the operator trusts their origin.
+//!
+//! Each is called `page.<tool>`, so that no page takes a name of ours or of an app, and its
+//! description begins with whose word it is. Only what pages have told of themselves is listed:
+//! nobody is asked. The call goes the way of [`page_tools`].
+
+use hub::Hub;
+use model::{Code, Fault, Kind, ToolSpec};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    Toolbox,
+    definition::{Annotations, Client, Definition, Output},
+    page_tools,
+};
+
+/// What the names of these tools begin with.
+const PREFIX: &str = "page.";
+/// Tools that are listed at most.
+const MOST: usize = 64;
+/// What an operator writes to trust every page.
+pub const ANY: &str = "*";
+
+/// The origins whose tools are listed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Origins(Vec<String>);
+
+impl Origins {
+    /// Reads origins such as `https://shop.example`, or `*`.
+    pub fn parse(texts: &[String]) -> Result<Self, String> {
+        let is_origin = |text: &str| origin(text).is_some_and(|origin| origin == text);
+        match texts.iter().find(|text| *text != ANY && !is_origin(text)) {
+            Some(odd) => Err(format!("{odd:?} is not an origin such as https://shop.example")),
+            None => Ok(Self(texts.to_vec())),
+        }
+    }
+
+    fn has(&self, url: &str) -> bool {
+        let found = origin(url);
+        self.0.iter().any(|known| known == ANY || Some(known.as_str()) == found)
+    }
+}
+
+/// A tool with the page that told it.
+struct Offer {
+    origin: String,
+    spec: ToolSpec,
+}
+
+/// Lists the tools, by name; of two with one name and different schemas only the first is there.
+pub(crate) fn list(hub: &Hub, origins: &Origins) -> Vec<Definition> {
+    let mut listed: Vec<Definition> = Vec::new();
+    for Offer { origin, spec } in offers(hub, origins) {
+        let name = format!("{PREFIX}{}", spec.name);
+        if listed.len() < MOST && !listed.iter().any(|known| known.name == name) {
+            listed.push(define(name, &origin, &spec));
+        }
+    }
+    listed.sort_by(|one, other| one.name.cmp(&other.name));
+    listed
+}
+
+/// Calls such a tool; `None` means that it is none.
+pub(crate) async fn call(
+    toolbox: &Toolbox,
+    client: &Client,
+    name: &str,
+    args: Value,
+) -> Option<Result<Output, Fault>> {
+    let tool = name.strip_prefix(PREFIX)?;
+    let origins = toolbox.direct_pages();
+    offers(&toolbox.hub, &origins).into_iter().find(|offer| offer.spec.name == tool)?;
+    let Value::Object(mut args) = args else {
+        let message = "the arguments must be an object";
+        return Some(Err(Fault::new(Code::InvalidArgument, message)));
+    };
+    let mut wish =
+        Map::from_iter([("action".to_owned(), json!("call")), ("tool".to_owned(), json!(tool))]);
+    for reserved in ["session", "tab"] {
+        wish.extend(args.remove(reserved).map(|value| (reserved.to_owned(), value)));
+    }
+    wish.insert("args".to_owned(), Value::Object(args));
+    Some((page_tools::TOOL.run)(toolbox, client, Value::Object(wish)).await)
+}
+
+fn offers(hub: &Hub, origins: &Origins) -> Vec<Offer> {
+    let mut offers = Vec::new();
+    if *origins == Origins::default() {
+        return offers;
+    }
+    for session in hub.filtered(|session| session.kind == Kind::Browser && session.is_connected()) {
+        for tab in session.info().tabs.into_iter().filter(|tab| origins.has(&tab.url)) {
+            let origin = origin(&tab.url).unwrap_or_default().to_owned();
+            let specs = session.page_tools(tab.id).into_iter();
+            offers.extend(specs.map(|spec| Offer { origin: origin.clone(), spec }));
+        }
+    }
+    offers
+}
+
+fn define(name: String, origin: &str, spec: &ToolSpec) -> Definition {
+    let mut schema = match spec.input_schema.to_value() {
+        Ok(Value::Object(schema)) => schema,
+        _ => Map::new(),
+    };
+    schema.insert("type".to_owned(), json!("object"));
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        properties.insert("session".to_owned(), json!({"type": "string"}));
+        properties.insert("tab".to_owned(), json!({"type": "integer"}));
+    }
+    Definition {
+        name,
+        title: String::new(),
+        description: format!("(untrusted, declared by {origin}) {}", spec.description),
+        input_schema: Value::Object(schema),
+        output_schema: None,
+        annotations: Annotations { destructive: true, open_world: true, ..Annotations::default() },
+    }
+}
+
+/// Scheme, host and port of a web address.
+fn origin(url: &str) -> Option<&str> {
+    let scheme = ["https://", "http://"].into_iter().find(|scheme| url.starts_with(scheme))?;
+    let host = &url[scheme.len()..];
+    let end = host.find(['/', '?', '#']).unwrap_or(host.len());
+    (end > 0 && !host[..end].contains('@')).then(|| &url[..scheme.len() + end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_exact_or_all() {
+        let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let shop = Origins::parse(&texts(&["https://shop.example"])).unwrap();
+        assert!(shop.has("https://shop.example/cart?x=1"));
+        for other in
+            ["http://shop.example/", "https://shop.example.evil/", "https://a@shop.example/"]
+        {
+            assert!(!shop.has(other), "{other}");
+        }
+        assert!(Origins::parse(&texts(&["*"])).unwrap().has("http://a.example:81/"));
+        for odd in ["shop.example", "https://shop.example/", "ftp://a", ""] {
+            let problem = Origins::parse(&texts(&[odd])).unwrap_err();
+            assert!(problem.contains("https://shop.example"), "{problem}");
+        }
+    }
+}
