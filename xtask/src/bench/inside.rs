@@ -25,8 +25,13 @@ pub async fn measure(report: &mut Report) -> Result<()> {
         async move { hub.run(stop).await }
     });
     let (outbox, outgoing) = hub.outbox();
-    let introduction =
-        Introduction { hello: hello()?, dialect: "native", origin: None, unproven: false };
+    let introduction = Introduction {
+        hello: hello()?,
+        dialect: "native",
+        origin: None,
+        unproven: false,
+        at_home: false,
+    };
     let attachment =
         hub.attach(introduction, outbox).await.map_err(|refused| anyhow!("{refused:?}"))?;
     let session = attachment.session().clone();

@@ -19,7 +19,7 @@ const PATIENCE_MS = 15_000;
 const NETWORK_IDLE_MS = 500;
 const AFTER_LOAD_MS = 2_000;
 const DOWNLOAD_WITHIN_MS = 150;
-const ERROR_PAGE_WITHIN_MS = 300;
+const ERROR_PAGE_WITHIN_MS = 5_000;
 
 export interface Journey {
   readonly waitUntil: WaitUntil;
