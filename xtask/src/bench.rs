@@ -4,8 +4,9 @@
 //! - [`client`]: the load generator's connections; [`inside`]: the hub without sockets;
 //! - [`socket`]: the hub over its port; [`mcp`]: as AI clients meet it; [`crowd`]: ten thousand
 //!   connections; [`recovery`]: coming back, and what keeping things costs;
-//! - [`browser`]: a real browser, beside other servers for AI clients;
-//! - [`report`]: the table of all but the last; [`document`]: `docs/benchmarks.md`.
+//! - [`browser`]: a real browser, beside other servers for AI clients; [`tasks`]: what a whole task
+//!   costs in it;
+//! - [`report`]: the table of all but the last two; [`document`]: `docs/benchmarks.md`.
 //!
 //! Hub, floor and load generator are three processes, all built for release.
 
@@ -20,6 +21,7 @@ mod mcp;
 mod recovery;
 mod report;
 mod socket;
+pub mod tasks;
 
 use std::{
     io::Write,

@@ -85,6 +85,8 @@ enum Chore {
 enum BenchPart {
     /// In a real browser, beside other servers for AI clients, which are installed from npm.
     Browser(bench::browser::Options),
+    /// Whole tasks in a real browser, with Tabwire and with another server, which is installed from npm.
+    Tasks(bench::tasks::Options),
 }
 
 fn main() -> anyhow::Result<()> {
@@ -96,6 +98,9 @@ fn main() -> anyhow::Result<()> {
         Chore::Gen { check } => generate::run(check),
         Chore::Bench { part: Some(BenchPart::Browser(options)), dry_run, .. } => {
             bench::browser::start(&options, dry_run)
+        }
+        Chore::Bench { part: Some(BenchPart::Tasks(options)), dry_run, .. } => {
+            bench::tasks::start(&options, dry_run)
         }
         Chore::Bench { part: None, connections, dry_run } => bench::start(connections, dry_run),
         Chore::BenchRun(options) => bench::run(&options),

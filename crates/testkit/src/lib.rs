@@ -11,11 +11,13 @@
 //!   [`log`]; [`app`]: one that answers by a script; [`executor`]: what it has run;
 //! - [`extension`]: our extension, which proves itself;
 //! - [`mcp`]: AI clients in both eras, over HTTP and through a relay;
-//! - [`seeds`]: the clients of other projects; [`site`]: pages for real browsers;
+//! - [`seeds`]: the clients of other projects; [`site`]: pages for real browsers; [`tasks`]: what
+//!   is to be done in them, scripted;
 //! - [`cutter`]: a proxy that cuts, delays, splits and freezes.
 //!
 //! The protocol is spoken as plain JSON and not through `dialect`, so that the tests do not share
-//! its mistakes. A failure is a panic. Nothing here is used outside tests.
+//! its mistakes. A failure is a panic. Nothing here is used outside tests, but for
+//! chores that measure.
 
 #![allow(clippy::unwrap_used, reason = "a kit for tests fails by panicking")]
 
@@ -39,6 +41,7 @@ pub mod rng;
 pub mod seeds;
 pub mod site;
 pub mod socket;
+pub mod tasks;
 pub mod torture;
 pub mod wait;
 

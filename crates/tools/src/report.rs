@@ -66,6 +66,10 @@ pub(crate) fn words(report: &Value) -> Option<String> {
             parts.push(format!("{name}: {value}"));
         }
     }
+    if let (Some(x), Some(y)) = (report["x"].as_f64(), report["y"].as_f64()) {
+        let end = if report["atEnd"] == true { ", the end" } else { "" };
+        parts.push(format!("scrolled to {x:.0},{y:.0}{end}"));
+    }
     if report["busy"] == true {
         parts.push("the page is still busy".to_owned());
     }
@@ -87,7 +91,10 @@ fn filled(fields: &[Value]) -> String {
 }
 
 /// What has words of its own, or is for programs only.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 15] = [
+    "x",
+    "y",
+    "atEnd",
     "url",
     "title",
     "navigated",

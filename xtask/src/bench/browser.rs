@@ -3,6 +3,7 @@
 //! - [`systems`]: the servers, how each is started and how it wants to be asked;
 //! - [`client`]: an MCP client over stdio that takes the time; [`site`]: the pages;
 //! - [`rounds`]: what is measured, one call of each server in turn, and proof that it was done;
+//! - [`pages`]: large pages, and what is done in them, with [`page_tables`];
 //! - [`place`]: a folder per server, and the end of everything that was started in it;
 //! - [`table`]: the section that is printed and written to `docs/benchmarks.md`.
 //!
@@ -10,16 +11,18 @@
 //! that cannot be run is in the table with its reason, and without numbers.
 
 mod client;
+mod page_tables;
+pub(super) mod pages;
 mod place;
 mod rounds;
 mod site;
-mod systems;
-mod table;
+pub(super) mod systems;
+pub(super) mod table;
 
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use self::{site::Site, systems::System};
+use self::{rounds::Rounds, site::Site, systems::System};
 use super::document;
 use crate::shell;
 
@@ -29,6 +32,9 @@ pub struct Options {
     /// How often each thing is measured with each server, after the warm-up.
     #[arg(long, default_value_t = 30)]
     rounds: usize,
+    /// How often each large page is visited with each server.
+    #[arg(long, default_value_t = 5)]
+    page_rounds: usize,
     /// Takes target/release/tabwire as it is.
     #[arg(long)]
     no_build: bool,
@@ -42,7 +48,7 @@ pub struct Options {
 
 /// Installs, builds, measures and writes.
 pub fn start(options: &Options, dry_run: bool) -> Result<()> {
-    ensure!(options.rounds > 0, "nothing can be said about nothing");
+    ensure!(options.rounds > 0 && options.page_rounds > 0, "nothing can be said about nothing");
     shell::ensure_program("chromium", "chromium")?;
     let binary = if options.debug { "target/debug/tabwire" } else { "target/release/tabwire" };
     if !options.debug && !options.no_build {
@@ -56,7 +62,12 @@ pub fn start(options: &Options, dry_run: bool) -> Result<()> {
     };
     let names = systems::NAMES.iter().filter(|name| wanted(name));
     let started = names.map(|name| (*name, System::start(name, binary))).collect();
-    let results = rounds::run(started, &site, options.rounds);
+    let rounds = Rounds { calls: options.rounds, pages: options.page_rounds };
+    // The large pages have a thread of their own; servers are waited for in this one.
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let large = runtime.block_on(testkit::Site::start(pages::folder()));
+    let results = rounds::run(started, &site, &large, rounds);
     let setting = table::Setting {
         chromium: systems::chromium()?,
         node: shell::output("", &["node", "--version"])?.trim().to_owned(),
@@ -69,20 +80,21 @@ pub fn start(options: &Options, dry_run: bool) -> Result<()> {
     let failed = results.iter().any(|it| it.name == systems::OURS && it.numbers.is_err());
     // A part of the truth, or the truth about another build, is not for the document.
     let dry_run = dry_run || options.debug || !options.only.is_empty() || failed;
-    document::publish(&table::write(&setting, &results), dry_run)?;
+    let text = table::write(&setting, &results) + &page_tables::write(&results, rounds.pages);
+    document::publish(&text, dry_run)?;
     ensure!(!failed, "{} itself could not be measured; nothing is written", systems::OURS);
     Ok(())
 }
 
 /// Builds the program with the extension in it.
-fn build() -> Result<()> {
+pub(super) fn build() -> Result<()> {
     shell::install_web()?;
     shell::run("web", &["npm", "run", "--silent", "build"])?;
     shell::run("", &["cargo", "build", "--release", "-q", "-p", "tabwire"])
 }
 
 /// How busy the machine was in the last minute.
-fn load() -> String {
+pub(super) fn load() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }

@@ -13,7 +13,8 @@
 //! - what comes of it: [`signals`], [`openings`], [`dialogs`], [`downloads`];
 //! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
 //! - many at once, and deaths: [`crowd`], [`deaths`];
-//! - the example apps on the SDK: [`examples`].
+//! - the example apps on the SDK, and tools that pages declare: [`examples`], [`page_tools`];
+//! - all together: [`tasks`].
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
 
@@ -53,5 +54,6 @@ mod signals;
 mod snapshots;
 mod stage;
 mod tabs;
+mod tasks;
 mod timings;
 mod waiting;

@@ -1,3 +1,5 @@
+//! What is refused before a file is read, and what is shown of one that is.
+
 use std::path::PathBuf;
 
 use super::*;

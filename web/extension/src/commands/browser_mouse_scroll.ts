@@ -3,8 +3,16 @@
  */
 
 import { CommandError, defineCommand, invalid, number, oneOf, optional } from '../command';
-import { checkTarget, isTargeted, onElement, TARGET, trouble } from '../driver/elements';
+import {
+  checkTarget,
+  isTargeted,
+  onElement,
+  TARGET,
+  type Target,
+  trouble,
+} from '../driver/elements';
 import { isProblem, TOP } from '../driver/inject';
+import type { Page } from '../driver/page';
 
 // About what three turns of a wheel do.
 const STEP = 400;
@@ -33,17 +41,41 @@ export default defineCommand({
     const by = hasDelta
       ? { deltaX: deltaX ?? 0, deltaY: deltaY ?? 0 }
       : DIRECTIONS[direction ?? 'down'];
-    if (isTargeted(target)) {
-      checkTarget(target);
-      const found = await onElement(page, target, (locator) => ({
-        method: 'scroll',
-        args: [locator, by],
-      }));
-      return found.value;
-    }
-    const [answer] = await page.read({ where: TOP, method: 'scroll', args: [null, by] });
-    if (answer === undefined) throw new CommandError('ELEMENT_NOT_FOUND', 'nothing to scroll');
-    if (isProblem(answer.value)) throw trouble(answer.value, 1);
-    return answer.value;
+    if (isTargeted(target)) checkTarget(target);
+    let moved: Place | undefined;
+    const report = await page.act(async () => {
+      const armed = await page.armTop();
+      moved = await scroll(page, target, by, false);
+      return { armed };
+    });
+    // Lists load more when their end is reached: where that is, is known only now. What was
+    // scrolled may be gone by then.
+    const now = await scroll(page, target, by, true).catch(() => moved);
+    return { ...report, ...now };
   },
 });
+
+interface Delta {
+  readonly deltaX: number;
+  readonly deltaY: number;
+}
+
+interface Place {
+  readonly x: number;
+  readonly y: number;
+  readonly atEnd: boolean;
+}
+
+async function scroll(page: Page, target: Target, by: Delta, isLook: boolean): Promise<Place> {
+  if (isTargeted(target)) {
+    const found = await onElement(page, target, (locator) => ({
+      method: 'scroll',
+      args: [locator, by, isLook],
+    }));
+    return found.value;
+  }
+  const [answer] = await page.read({ where: TOP, method: 'scroll', args: [null, by, isLook] });
+  if (answer === undefined) throw new CommandError('ELEMENT_NOT_FOUND', 'nothing to scroll');
+  if (isProblem(answer.value)) throw trouble(answer.value, 1);
+  return answer.value;
+}

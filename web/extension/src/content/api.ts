@@ -256,9 +256,11 @@ export interface ContentApi {
   mark(locator: Locator): { readonly selector: string; readonly element: Described } | Problem;
   /** Takes the mark away again; the next `mark` does so too. */
   unmark(): void;
+  /** Scrolls, or only looks where that would lead and whether there is more that way. */
   scroll(
     locator: Locator | null,
     by: { readonly deltaX: number; readonly deltaY: number },
+    isLook?: boolean,
   ): { readonly x: number; readonly y: number; readonly atEnd: boolean } | Problem;
   /** Submits the form of an element, or the only form. */
   submit(locator: Locator | null): Described | Problem;

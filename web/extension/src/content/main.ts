@@ -48,7 +48,7 @@ function create(version: string, refs: Refs): ContentApi {
     setFiles: (locator, files) => forms.setFiles(locator, files),
     mark: (locator) => forms.mark(locator),
     unmark: () => forms.unmark(),
-    scroll: (locator, by) => scroll(targets, locator, by),
+    scroll: (locator, by, isLook) => scroll(targets, locator, by, isLook),
     submit: (locator) => forms.submit(locator),
     content: (options) => contentOf(targets, options),
     query: (by, most) => query(refs, by, most),

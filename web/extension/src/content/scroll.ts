@@ -27,6 +27,7 @@ export function scroll(
   targets: Targets,
   locator: Locator | null,
   by: Amount,
+  isLook = false,
 ): { x: number; y: number; atEnd: boolean } | Problem {
   const page = scrollingElement(document) ?? documentElement(document);
   let scroller: Element = page;
@@ -36,7 +37,7 @@ export function scroll(
     scroller = scrollerAround(element, by) ?? page;
   }
   const how: ScrollToOptions = { left: by.deltaX, top: by.deltaY, behavior: 'instant' };
-  scrollElement(scroller, how);
+  if (!isLook) scrollElement(scroller, how);
   return { x: scrollLeft(scroller), y: scrollTop(scroller), atEnd: !canMove(scroller, by) };
 }
 

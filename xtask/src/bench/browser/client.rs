@@ -41,6 +41,11 @@ impl Answer {
         let parts = self.result["content"].as_array().into_iter().flatten();
         parts.filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
     }
+
+    /// Returns whether the tool says that it failed.
+    pub fn is_error(&self) -> bool {
+        self.result["isError"] == true
+    }
 }
 
 impl Client {
@@ -91,11 +96,16 @@ impl Client {
 
     /// Calls a tool that must work.
     pub fn call(&mut self, tool: &str, args: &Value) -> Result<Answer> {
-        let answer = self.request("tools/call", &json!({"name": tool, "arguments": args}))?;
-        if answer.result["isError"] == true {
+        let answer = self.ask(tool, args)?;
+        if answer.is_error() {
             bail!("{tool}: {}", answer.text());
         }
         Ok(answer)
+    }
+
+    /// Calls a tool that may say that it failed.
+    pub fn ask(&mut self, tool: &str, args: &Value) -> Result<Answer> {
+        self.request("tools/call", &json!({"name": tool, "arguments": args}))
     }
 
     /// Ends the conversation and waits for the server's end.

@@ -9,6 +9,8 @@ use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 
 use super::{
+    client::Answer,
+    pages,
     site::{self, Site},
     systems::{self, System},
 };
@@ -66,6 +68,8 @@ pub struct Numbers {
     /// The first answer to a snapshot of the table, and all of them.
     pub table_first: Size,
     pub table_whole: Size,
+    /// What the large pages have cost.
+    pub pages: pages::Costs,
 }
 
 /// How much a snapshot of the table is, and how much of the table is in it.
@@ -79,6 +83,27 @@ pub struct Size {
     pub rows: usize,
 }
 
+/// Answers that make a whole.
+#[derive(Default)]
+struct Whole {
+    text: String,
+    result: usize,
+    time: Duration,
+}
+
+impl Whole {
+    fn add(&mut self, answer: &Answer) -> Result<()> {
+        self.text += &answer.text();
+        self.result += size(&answer.result)?;
+        self.time += answer.time;
+        Ok(())
+    }
+
+    fn size(&self) -> Size {
+        Size { text: self.text.len(), result: self.result, rows: rows(&self.text) }
+    }
+}
+
 /// One server on the way through the rounds.
 struct Runner {
     system: System,
@@ -89,11 +114,21 @@ struct Runner {
     visits: usize,
 }
 
+/// How often things are done.
+#[derive(Clone, Copy)]
+pub struct Rounds {
+    /// Each call.
+    pub calls: usize,
+    /// Each visit of a large page.
+    pub pages: usize,
+}
+
 /// Measures everything with every server.
 pub fn run(
     started: Vec<(&'static str, Result<System>)>,
     site: &Site,
-    rounds: usize,
+    large: &testkit::Site,
+    rounds: Rounds,
 ) -> Vec<Outcome> {
     let mut all: Vec<(&str, Result<Runner, String>)> = started
         .into_iter()
@@ -102,7 +137,7 @@ pub fn run(
     for work in ALL.into_iter().filter(|work| *work != Work::TableWhole) {
         shell::say(work.name());
         each(&mut all, 0, |runner| runner.prepare(work, site));
-        for round in 0..WARM_UP + rounds {
+        for round in 0..WARM_UP + rounds.calls {
             // Whoever follows a slow one does not always follow the same one.
             each(&mut all, round, |runner| {
                 for (done, time) in runner.work(work, site)? {
@@ -110,6 +145,15 @@ pub fn run(
                         runner.numbers.times[done as usize].record(time);
                     }
                 }
+                Ok(())
+            });
+        }
+    }
+    for (index, page) in pages::ALL.iter().enumerate() {
+        shell::say(page.title);
+        for round in 0..rounds.pages {
+            each(&mut all, round, |runner| {
+                pages::visit(&mut runner.system, index, large, &mut runner.numbers.pages);
                 Ok(())
             });
         }
@@ -141,7 +185,7 @@ fn each(
 }
 
 /// An error as a line of a document.
-fn say(why: anyhow::Error) -> String {
+pub fn say(why: anyhow::Error) -> String {
     let text = format!("{why:#}").replace('\n', " ");
     text.chars().take(400).collect()
 }
@@ -231,21 +275,31 @@ impl Runner {
         Ok(vec![(work, time)])
     }
 
-    /// Takes a snapshot of the table, and all parts that follow it.
+    /// Takes a snapshot of the table, opens what is folded in it, and reads all parts.
     fn read_table(&mut self) -> Result<Vec<(Work, Duration)>> {
-        let mut answer = self.system.snapshot()?;
-        let first = answer.time;
-        let (mut whole, mut text, mut result) = (first, answer.text(), size(&answer.result)?);
-        self.numbers.table_first = Size { text: text.len(), result, rows: rows(&text) };
-        ensure!(self.numbers.table_first.rows > 0, "no row of the table is in {text}");
-        while let Some(next) = self.system.snapshot_after(&answer)? {
-            answer = next;
-            whole += answer.time;
-            text += &answer.text();
-            result += size(&answer.result)?;
+        let first = self.system.snapshot()?;
+        let mut whole = Whole::default();
+        whole.add(&first)?;
+        self.numbers.table_first = whole.size();
+        ensure!(self.numbers.table_first.rows > 0, "no row of the table is in {}", whole.text);
+        self.read_on(&first, &mut whole)?;
+        for reference in self.system.folded(&first) {
+            let opened = self.system.open(&reference)?;
+            whole.add(&opened)?;
+            self.read_on(&opened, &mut whole)?;
         }
-        self.numbers.table_whole = Size { text: text.len(), result, rows: rows(&text) };
-        Ok(vec![(Work::TableSnapshot, first), (Work::TableWhole, whole)])
+        self.numbers.table_whole = whole.size();
+        Ok(vec![(Work::TableSnapshot, first.time), (Work::TableWhole, whole.time)])
+    }
+
+    /// Reads the parts that follow an answer.
+    fn read_on(&mut self, first: &Answer, whole: &mut Whole) -> Result<()> {
+        let mut next = self.system.snapshot_after(first)?;
+        while let Some(part) = next {
+            whole.add(&part)?;
+            next = self.system.snapshot_after(&part)?;
+        }
+        Ok(())
     }
 
     /// Goes to the small page, which must be there then.

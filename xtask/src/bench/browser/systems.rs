@@ -10,7 +10,7 @@ use std::{
     process::Command,
 };
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use super::{
@@ -21,8 +21,10 @@ use crate::shell;
 
 /// Ours; the ratios are to it.
 pub const OURS: &str = "Tabwire";
-const PLAYWRIGHT: &str = "@playwright/mcp";
-const PLAYWRIGHT_AT_ONCE: &str = "@playwright/mcp --timeout-settle 0";
+/// The closest to ours; tasks are done with it too.
+pub const PLAYWRIGHT: &str = "@playwright/mcp";
+/// The same without its wait after each action.
+pub const PLAYWRIGHT_AT_ONCE: &str = "@playwright/mcp --timeout-settle 0";
 const DEVTOOLS: &str = "chrome-devtools-mcp";
 const AGENT_BROWSER: &str = "agent-browser";
 /// Everybody, in the order of the table.
@@ -53,7 +55,7 @@ pub struct System {
     /// The tools, as they are sent.
     pub tools: Vec<Value>,
     /// Goes last: it ends whatever is left.
-    _place: Place,
+    place: Place,
 }
 
 /// A tool and its arguments.
@@ -69,10 +71,24 @@ struct Manner {
     click: fn(&str) -> Call,
     /// With an address.
     navigate: fn(&str) -> Call,
+    /// With words to look for, where it can.
+    find: Option<fn(&str) -> Call>,
+    /// With what [`System::before_difference`] took a note of, where it can.
+    difference: Option<Difference>,
+    /// Of what is in view.
+    screenshot: fn() -> Call,
     /// What stands before and after the reference in a line of a snapshot.
     reference: (&'static str, &'static [char]),
     /// The tool that ends its browser, where the end of the conversation does not.
     close: Option<&'static str>,
+}
+
+/// How a server tells what differs.
+enum Difference {
+    /// Since a version, which stands in each snapshot between these.
+    Since(&'static str, fn(&str) -> Call),
+    /// Since the last time that this was called.
+    SinceLast(fn() -> Call),
 }
 
 impl System {
@@ -82,7 +98,7 @@ impl System {
         let number = NAMES.iter().position(|known| *known == name).unwrap_or_default();
         let place = Place::create(&number.to_string())?;
         match Self::start_in(&place, name, binary) {
-            Ok((client, manner, tools)) => Ok(Self { client, manner, tools, _place: place }),
+            Ok((client, manner, tools)) => Ok(Self { client, manner, tools, place }),
             Err(why) => match place.complaints() {
                 said if said.is_empty() => Err(why),
                 said => Err(why.context(said)),
@@ -124,6 +140,20 @@ impl System {
         self.call((self.manner.snapshot)())
     }
 
+    /// Returns the references of what a snapshot has folded. Only Tabwire folds.
+    pub fn folded(&self, snapshot: &Answer) -> Vec<String> {
+        let text = snapshot.text();
+        let marks = text.split("[open=").skip(1).filter_map(|rest| rest.split(']').next());
+        marks.map(str::to_owned).collect()
+    }
+
+    /// Shows what was folded.
+    pub fn open(&mut self, reference: &str) -> Result<Answer> {
+        let (tool, mut args) = (self.manner.snapshot)();
+        args["open"] = json!(reference);
+        self.call((tool, args))
+    }
+
     /// Takes the part of a snapshot that follows another one; `None` after the last. Only Tabwire
     /// gives snapshots in parts.
     pub fn snapshot_after(&mut self, part: &Answer) -> Result<Option<Answer>> {
@@ -135,6 +165,42 @@ impl System {
         let (tool, mut args) = (self.manner.snapshot)();
         args["cursor"] = json!(cursor);
         self.call((tool, args)).map(Some)
+    }
+
+    /// Looks for words; `None` where there is no tool for it.
+    pub fn find(&mut self, words: &str) -> Result<Option<Answer>> {
+        self.manner.find.map(|find| self.call(find(words))).transpose()
+    }
+
+    /// Takes a note of how the page is now, after a snapshot; `None` where nobody tells what
+    /// differs.
+    pub fn before_difference(&mut self, snapshot: &Answer) -> Result<Option<String>> {
+        match self.manner.difference {
+            Some(Difference::Since(before, _)) => {
+                let text = snapshot.text();
+                let version = text.split_once(before).and_then(|(_, rest)| rest.split(']').next());
+                Ok(Some(version.context("a snapshot without its version")?.to_owned()))
+            }
+            Some(Difference::SinceLast(call)) => {
+                self.call(call())?;
+                Ok(Some(String::new()))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Asks what differs since a note was taken.
+    pub fn difference(&mut self, note: &str) -> Result<Answer> {
+        match self.manner.difference {
+            Some(Difference::Since(_, call)) => self.call(call(note)),
+            Some(Difference::SinceLast(call)) => self.call(call()),
+            None => bail!("nothing tells what differs"),
+        }
+    }
+
+    /// Takes a picture of what is in view.
+    pub fn screenshot(&mut self) -> Result<Answer> {
+        self.call((self.manner.screenshot)())
     }
 
     /// Clicks on what a reference means.
@@ -152,8 +218,14 @@ impl System {
         let text = snapshot.text();
         let (before, after) = self.manner.reference;
         let mut lines = text.lines().filter(|line| line.contains(words));
-        let found = lines.find_map(|line| line.split(before).nth(1)?.split(after).next());
-        Ok(found.with_context(|| format!("{words:?} is not in\n{text}"))?.to_owned())
+        // A row of a table can have several things, each with its reference behind it.
+        let behind = |line: &str| line.find(words).unwrap_or_default();
+        let read = |part: &str| {
+            let (_, rest) = part.split_once(before)?;
+            rest.split(after).next().map(str::to_owned)
+        };
+        let found = lines.find_map(|line| read(&line[behind(line)..]).or_else(|| read(line)));
+        found.with_context(|| format!("{words:?} is not in\n{text}"))
     }
 
     /// Reads a value from the page itself.
@@ -163,6 +235,16 @@ impl System {
         let text = self.evaluate(&marked)?.text();
         let inside = text.split("<<").nth(1).and_then(|rest| rest.split(">>").next());
         Ok(inside.with_context(|| format!("{expression}: {text}"))?.to_owned())
+    }
+
+    /// Calls a tool that may say that it failed.
+    pub fn ask(&mut self, tool: &str, args: &Value) -> Result<Answer> {
+        self.client.ask(tool, args)
+    }
+
+    /// Returns the folder that the server runs in and may read.
+    pub fn folder(&self) -> &Path {
+        self.place.path()
     }
 
     /// Ends the server and its browser.
@@ -196,6 +278,11 @@ const TABWIRE_MANNER: Manner = Manner {
     snapshot: || ("browser_snapshot", json!({})),
     click: |reference| ("browser_interact", json!({"action": "click", "ref": reference})),
     navigate: |url| ("browser_navigate", json!({"url": url})),
+    find: Some(|words| ("browser_snapshot", json!({"find": words}))),
+    difference: Some(Difference::Since("[version=", |version| {
+        ("browser_snapshot", json!({"since": version}))
+    })),
+    screenshot: || ("browser_content", json!({"action": "screenshot"})),
     reference: ("[ref=", &[']', ' ', ',']),
     close: None,
 };
@@ -214,6 +301,9 @@ const PLAYWRIGHT_MANNER: Manner = Manner {
     snapshot: || ("browser_snapshot", json!({})),
     click: |reference| ("browser_click", json!({"target": reference})),
     navigate: |url| ("browser_navigate", json!({"url": url})),
+    find: Some(|words| ("browser_find", json!({"text": words}))),
+    difference: None,
+    screenshot: || ("browser_take_screenshot", json!({})),
     reference: ("[ref=", &[']']),
     close: None,
 };
@@ -236,6 +326,9 @@ const DEVTOOLS_MANNER: Manner = Manner {
     snapshot: || ("take_snapshot", json!({"pageId": 1})),
     click: |reference| ("click", json!({"pageId": 1, "uid": reference})),
     navigate: |url| ("navigate_page", json!({"pageId": 1, "type": "url", "url": url})),
+    find: None,
+    difference: None,
+    screenshot: || ("take_screenshot", json!({"pageId": 1})),
     reference: ("uid=", &[' ']),
     close: None,
 };
@@ -253,6 +346,9 @@ const AGENT_BROWSER_MANNER: Manner = Manner {
     snapshot: || ("agent_browser_snapshot", json!({})),
     click: |reference| ("agent_browser_click", json!({"selector": format!("@{reference}")})),
     navigate: |url| ("agent_browser_open", json!({"url": url})),
+    find: None,
+    difference: Some(Difference::SinceLast(|| ("agent_browser_snapshot", json!({"delta": true})))),
+    screenshot: || ("agent_browser_screenshot", json!({})),
     reference: ("ref=", &[']', ',']),
     close: Some("agent_browser_close"),
 };

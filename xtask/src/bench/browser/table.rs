@@ -98,14 +98,15 @@ how many times as long as Tabwire (or as large) the best of the others is: more 
 - Each click is on the reference from a snapshot, and the page must have counted it as a real one; after each navigation
   the page must be complete. Both are looked up outside the time.
 - Tokens are bytes / 4. The table's page has {kilobytes} kB. Snapshots are what a server gives when nothing is asked for
-  in particular. Tabwire gives a long page in parts, and its first answer is only the beginning of the table, so first
-  answers are not compared; the whole table is, with all parts.
+  in particular. Tabwire folds long lists and gives long pages in parts, so its first answer has only some rows, and first
+  answers are not compared; the whole table is, with what was folded and all parts.
 
 "
     )
 }
 
-fn title(name: &str) -> String {
+/// A server with its version.
+pub fn title(name: &str) -> String {
     let version = systems::version(name);
     match name.split_once(' ') {
         Some((package, flags)) => format!("{package} {version}, `{flags}`"),
@@ -155,12 +156,13 @@ fn counted(bytes: usize, more: &str) -> Cell {
     (shown, bytes as f64)
 }
 
-fn millis(time: Duration) -> f64 {
+/// A time as a number.
+pub fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
 /// Digits in groups of three.
-fn grouped(number: usize) -> String {
+pub fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let first = digits.len() % 3;
     let (head, rest) = digits.split_at(first);
