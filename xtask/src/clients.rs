@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::{demo::HubProcess, shell};
+use crate::{hub_process::HubProcess, shell};
 
 const NODE: &str = "node_modules/.bin/node";
 const SUITE: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js";

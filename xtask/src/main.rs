@@ -2,19 +2,18 @@
 //!
 //! - [`test`]: installs what the tests need and runs all of them, with [`clients`]; [`check`]: style and lint;
 //! - [`generate`]: files that are made from code, with [`typescript`];
-//! - [`demo`]: something visible, with [`chrome`] and [`pages`];
+//! - [`demo`]: something visible;
 //! - [`torture`]: the long forms of what kills, cuts, freezes and damages;
 //! - [`bench`]: numbers, as ratios, into `docs/benchmarks.md`;
-//! - [`shell`]: running other programs; [`http`]: asking them.
+//! - [`shell`]: running other programs, [`hub_process`]: a hub among them; [`http`]: asking them.
 
 mod bench;
 mod check;
-mod chrome;
 mod clients;
 mod demo;
 mod generate;
 mod http;
-mod pages;
+mod hub_process;
 mod shell;
 mod test;
 mod torture;
@@ -32,12 +31,9 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Builds everything, lets `tabwire call` paint a page in a browser, and saves a picture.
-    Demo {
-        /// Leave hub and page running until Ctrl-C.
-        #[arg(long)]
-        stay: bool,
-    },
+    /// Builds everything and runs `tabwire demo`: the 3D viewer in a browser, and an AI client's
+    /// side played.
+    Demo(demo::Options),
     /// Installs what the tests need and runs all of them.
     Test {
         /// Leave out a part, by name: rust, web, hub, clients or demo. Said loudly at the end.
@@ -91,7 +87,7 @@ enum BenchPart {
 
 fn main() -> anyhow::Result<()> {
     match Cli::parse().chore {
-        Chore::Demo { stay } => demo::run(stay),
+        Chore::Demo(options) => demo::run(&options),
         Chore::Test { skip } => test::run(&skip),
         Chore::Torture { times, seed } => torture::run(times, seed),
         Chore::Check => check::run(),

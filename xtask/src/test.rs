@@ -34,8 +34,8 @@ pub fn run(skip: &[String]) -> Result<()> {
         clients::run(&binary)?;
     }
     if wanted("demo") {
-        shell::say("the demo, with its page in a real browser");
-        demo::play("target/debug/tabwire", &shell::root().join("target/demo-colour.png"))?;
+        shell::say("the demo, with the viewer in a real browser");
+        demo::play(&binary)?;
     }
     for part in skip {
         eprintln!("SKIPPED on request: {part}");

@@ -1,6 +1,6 @@
 //! The command line. Every command has `--help` with an example, and `--json` where it prints
-//! data; exit codes are 0 done, 1 failed, 2 wrong usage, 3 no hub, 4 refused, and 5 for a hub in
-//! the background that found another one at work.
+//! data; exit codes are 0 done, 1 failed, 2 wrong usage, 3 no hub, 4 refused, 5 for a hub in
+//! the background that found another one at work, and 130 for a demo that was interrupted.
 
 mod plain_stdio;
 
@@ -62,6 +62,13 @@ enum Command {
         tabwire open viewer --name left --print\n\n\
         Where no hub runs, one is started in the background; it ends when nobody needs it.")]
     Open(Open),
+    /// Shows what Tabwire does: starts a hub of its own and a browser with the 3D viewer, plays an
+    /// AI client's side, and saves a picture of the result.
+    #[command(after_help = "Examples:\n  tabwire demo\n  tabwire demo --headless\n\n\
+        The picture is ./demo-<time>.png. With a display everything stays until Ctrl-C, without \
+        one it ends by itself. Nothing else is left behind, and a hub that runs is left alone.\n\
+        Exit code 130: interrupted before the end.")]
+    Demo(Demo),
     /// Starts, lists and closes browsers of their own, with the extension in them.
     #[command(after_help = "Examples:\n  tabwire browser new --headless\n  \
         tabwire browser new --profile work\n  tabwire browser close work\n\n\
@@ -194,6 +201,16 @@ pub struct Open {
     /// Prints JSON for programs.
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct Demo {
+    /// Without a window, also where there is a display.
+    #[arg(long)]
+    pub headless: bool,
+    /// Leaves everything running until Ctrl-C, also without a display.
+    #[arg(long)]
+    pub stay: bool,
 }
 
 /// A page that comes with the program.
@@ -490,6 +507,7 @@ fn run_any() -> Result<(), Failure> {
         }
         Command::Stdio(stdio) => command::stdio::run(&stdio),
         Command::Open(open) => command::open::run(&open),
+        Command::Demo(demo) => command::demo::run(&demo),
         Command::Status(status) => command::status::run(&status),
         Command::Stop(stop) => command::stop::run(&stop),
         Command::Sessions(sessions) => command::sessions::run(&sessions),
@@ -521,7 +539,7 @@ fn run_any() -> Result<(), Failure> {
 fn command_for(first: Option<&str>) -> clap::Command {
     match first {
         Some(
-            "stdio" | "audit" | "browser" | "call" | "dialects" | "doctor" | "install"
+            "stdio" | "audit" | "browser" | "call" | "demo" | "dialects" | "doctor" | "install"
             | "native-host" | "pair" | "sessions" | "status" | "stop" | "store" | "tail"
             | "uninstall" | "unpair" | "version",
         ) => Cli::command(),

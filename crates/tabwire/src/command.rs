@@ -5,6 +5,7 @@ pub mod browser;
 pub mod call;
 pub mod config_doc;
 pub mod conformance_server;
+pub mod demo;
 pub mod dialects;
 pub mod doctor;
 pub mod install;

@@ -35,6 +35,11 @@ impl Failure {
         Self { exit: machine::join::LOST, message: String::new() }
     }
 
+    /// A signal came before the end, as shells count it for Ctrl-C: 130, and no words.
+    pub fn interrupted() -> Self {
+        Self { exit: 130, message: String::new() }
+    }
+
     /// Returns the words.
     pub fn message(&self) -> &str {
         &self.message

@@ -109,6 +109,24 @@ pub fn end_leftovers(data: &Path) -> Result<usize, Failure> {
     Ok(before - browsers.launches().len())
 }
 
+/// Finds the program of the browser that would be started; an error says how to get one.
+pub fn usual_browser() -> Result<PathBuf, Failure> {
+    let setting = env::var("TABWIRE_BROWSER").ok();
+    let found = launch::find::find(setting.as_deref(), &surroundings(Path::new("."))?);
+    found.map(|found| found.program).map_err(|error| {
+        Failure::failed(format!(
+            "{error}\n  Debian, Ubuntu: sudo apt install chromium\n  \
+             macOS: brew install --cask chromium"
+        ))
+    })
+}
+
+/// Whether windows can be shown here.
+pub fn has_display() -> bool {
+    let given = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
+    !cfg!(target_os = "linux") || given("DISPLAY") || given("WAYLAND_DISPLAY")
+}
+
 /// Reads off the environment what starting browsers needs to know.
 fn surroundings(data: &Path) -> Result<Surroundings, Failure> {
     let given = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
@@ -120,8 +138,7 @@ fn surroundings(data: &Path) -> Result<Surroundings, Failure> {
         path: given("PATH").map(|path| env::split_paths(&path).collect()).unwrap_or_default(),
         home: given("HOME").map(PathBuf::from),
         program_folders: folders.iter().filter_map(|name| given(name)).map(PathBuf::from).collect(),
-        display: !cfg!(target_os = "linux")
-            || given("DISPLAY").or_else(|| given("WAYLAND_DISPLAY")).is_some(),
+        display: has_display(),
         hidden: env::vars_os().map(|(name, _)| name).filter(ours).collect(),
         locale: ["LC_ALL", "LC_CTYPE", "LANG"].iter().any(|name| given(name).is_some()),
     })

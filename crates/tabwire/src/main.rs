@@ -5,6 +5,7 @@
 //! - [`wiring`]: MCP on top of the hub; [`apps`]: manifests, read again when they change;
 //!   [`kept`]: what survives, by the settings;
 //! - [`launcher`]: browsers that are started, on top of the hub; [`extension`]: what they load;
+//!   [`pages`]: what the hub serves besides;
 //! - [`failure`]: errors with the exit code that fits.
 //!
 //! It wires the rooms together and holds no logic of its own.

@@ -2,14 +2,16 @@
 
 use std::{
     io::Write,
-    process::{Child, Command, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
+    time::Duration,
 };
 
 use serde_json::Value;
 
 use crate::{
     Place, eventually,
-    hub_process::{Captured, collect, isolate},
+    hub_process::{Captured, Signal, collect, isolate, send_signal},
+    within,
 };
 
 /// How to run commands: which program, whose home, which variables.
@@ -81,9 +83,32 @@ impl Running {
         self.stdout.text()
     }
 
+    /// Sends it a signal.
+    pub fn signal(&self, signal: Signal) {
+        send_signal(self.child.id(), signal);
+    }
+
     /// Waits for its end.
     pub async fn finished(mut self) -> Finished {
         let status = eventually("the command ends", async || self.child.try_wait().unwrap()).await;
+        self.collected(status).await
+    }
+
+    /// Waits for the end of one that takes longer than most.
+    pub async fn finished_within(mut self, limit: Duration) -> Finished {
+        let ended = async {
+            loop {
+                if let Some(status) = self.child.try_wait().unwrap() {
+                    return status;
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let status = within(limit, "the command ends", ended).await;
+        self.collected(status).await
+    }
+
+    async fn collected(&self, status: ExitStatus) -> Finished {
         let stdout = eventually("its output ends", async || self.stdout.finished()).await;
         let stderr = eventually("its errors end", async || self.stderr.finished()).await;
         Finished { code: status.code().unwrap_or(-1), stdout, stderr }

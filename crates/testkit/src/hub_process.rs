@@ -26,6 +26,8 @@ pub enum Signal {
     Hangup,
     /// Drain and stop.
     Terminate,
+    /// What Ctrl-C sends.
+    Interrupt,
     /// Stand still, as a machine that sleeps.
     Stop,
     /// Go on.
@@ -271,6 +273,7 @@ pub(crate) fn send_signal(pid: u32, signal: Signal) {
     let name = match signal {
         Signal::Hangup => "HUP",
         Signal::Terminate => "TERM",
+        Signal::Interrupt => "INT",
         Signal::Stop => "STOP",
         Signal::Continue => "CONT",
         Signal::Kill => "KILL",

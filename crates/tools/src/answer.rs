@@ -100,6 +100,19 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
     Output { text: lines.join("\n"), source: Some(source), ..output }
 }
 
+/// Takes a picture out of what an app's tool answered, as it is done with those of browsers.
+pub(crate) fn with_picture(tool: &str, mut output: Output) -> Output {
+    let Some(image) = take_image(&mut output.structured) else { return output };
+    let bytes = decoded(&image.data);
+    output.text = format!("{tool}, {}, {}", image.mime_type, size(bytes));
+    if output.structured.as_object().is_some_and(|rest| !rest.is_empty()) {
+        output.text += &format!("\n{}", output.structured);
+    }
+    output.structured["image"] = json!({"mimeType": image.mime_type, "bytes": bytes});
+    output.images.push(image);
+    output
+}
+
 /// Writes a page's content as it is, below what is said about it: quoting it would double it.
 fn with_content(value: &Value) -> Option<String> {
     let fields = value.as_object()?;

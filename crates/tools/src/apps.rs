@@ -11,7 +11,7 @@ use model::{Code, Effect, Fault, Json, Reply, Target, ToolSpec, Work, json::shor
 use serde_json::{Map, Value, json};
 
 use crate::{
-    TOOLS, Toolbox,
+    TOOLS, Toolbox, answer,
     definition::{Annotations, Client, Definition, Output, Source},
     originals,
 };
@@ -70,7 +70,7 @@ pub async fn call(
         progress: client.progress.clone(),
     };
     match toolbox.hub.call(&session, request).await? {
-        Reply::Result(result) => Ok(output(&session, &result)),
+        Reply::Result(result) => Ok(answer::with_picture(name, output(&session, &result))),
         Reply::State(_) | Reply::Tools(_) => {
             Err(Fault::new(Code::MalformedReply, "the app answered another question"))
         }
@@ -112,8 +112,9 @@ fn find(
     {
         return Ok((session, spec));
     }
-    let route = Route { session: named, binding: client.binding.clone() };
     let can = |session: &Session| session.app_tool(name).is_some();
+    let named = named.or_else(|| own_page(hub, client, can));
+    let route = Route { session: named, binding: client.binding.clone() };
     let session = hub.route(&route, name, can).map_err(|fault| with_names(toolbox, name, fault))?;
     let spec = session.app_tool(name).ok_or_else(|| {
         let message = format!("{} has no tool {:?}", session.name, shorten(name, 80));
@@ -127,6 +128,17 @@ fn find(
 /// The error of a name that nobody has.
 pub(crate) fn unknown(toolbox: &Toolbox, name: &str) -> Fault {
     with_names(toolbox, name, Fault::new(Code::UnknownTool, "unknown"))
+}
+
+/// The page that was opened through the client's own link, however many others there are: where
+/// its manifest's tools go, those that it declares itself go too.
+fn own_page(hub: &Hub, client: &Client, can: impl Fn(&Session) -> bool) -> Option<String> {
+    if client.binding.is_some() {
+        return None;
+    }
+    let id = client.caller.client.as_str();
+    let own = hub.filtered(|it| it.instance.as_str() == id && it.is_connected() && can(it));
+    own.first().map(|session| session.name.to_string())
 }
 
 /// Adds to an unknown name what there is.

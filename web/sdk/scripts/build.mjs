@@ -7,7 +7,7 @@
  */
 
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
@@ -81,7 +81,10 @@ function internal() {
 
 /** Joins the declarations of the public files; what they import of each other is then at hand. */
 function writeTypes(target) {
-  const folder = mkdtempSync(join('node_modules', '.cache', 'sdk-types-'));
+  // Not there after a fresh install.
+  const cache = join('node_modules', '.cache');
+  mkdirSync(cache, { recursive: true });
+  const folder = mkdtempSync(join(cache, 'sdk-types-'));
   const flags = [
     '--declaration',
     '--emitDeclarationOnly',

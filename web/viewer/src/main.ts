@@ -49,6 +49,7 @@ const toasts = new Toasts(element('toasts', HTMLElement));
 const scene = element('scene', HTMLElement);
 const help = element('help', HTMLDialogElement);
 let stage = openStage();
+if (!document.hidden) performance.mark('tabwire-first-picture');
 let framesBefore = 0;
 
 const room: Room = {
@@ -105,7 +106,9 @@ help.addEventListener('click', (event) => {
 });
 
 document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) renewStage();
+  if (document.hidden) return;
+  renewStage();
+  stage?.wake();
 });
 
 const pill = new Pill(

@@ -15,7 +15,7 @@ use super::{
     resident,
     socket::Floor,
 };
-use crate::demo::HubProcess;
+use crate::hub_process::HubProcess;
 
 /// Handshakes under way at the same time: a burst, but within what the kernel queues.
 const AT_ONCE: usize = 1000;

@@ -18,8 +18,8 @@ use super::{
     socket::{BYSTANDERS, Floor, SMALL},
 };
 use crate::{
-    demo::{self, HubProcess},
     http::Http,
+    hub_process::{self, HubProcess},
     shell,
 };
 
@@ -89,7 +89,7 @@ impl StdioClient {
     fn start() -> Result<Self> {
         let process = Command::new(shell::root().join("target/release/tabwire"))
             .args(["stdio", "--data"])
-            .arg(demo::data_folder())
+            .arg(hub_process::data_folder())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;

@@ -17,8 +17,8 @@ use super::{
     report::{Recovery, Report},
 };
 use crate::{
-    demo::{HubProcess, data_folder},
     http::Http,
+    hub_process::{HubProcess, data_folder},
 };
 
 /// Sessions that come back at once, and what each has missed.

@@ -15,7 +15,7 @@ use super::{
     client::{App, Socket},
     report::{OverSocket, Report},
 };
-use crate::{demo::HubProcess, http::Http, shell};
+use crate::{http::Http, hub_process::HubProcess, shell};
 
 const ROUNDS: usize = 4000;
 pub const BYSTANDERS: usize = 1000;

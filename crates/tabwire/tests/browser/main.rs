@@ -14,6 +14,9 @@
 //! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
 //! - many at once, and deaths: [`crowd`], [`deaths`];
 //! - the example apps on the SDK, and tools that pages declare: [`examples`], [`page_tools`];
+//! - the 3D viewer: [`viewer`], [`viewer_tools`] with [`viewer_cases`], [`viewer_pixels`],
+//!   [`viewer_crowd`], [`viewer_rest`], with its pictures read by [`painting`];
+//! - `tabwire demo`: [`demo`];
 //! - all together: [`tasks`].
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "tests")]
@@ -24,6 +27,7 @@ mod contents;
 mod cookies;
 mod crowd;
 mod deaths;
+mod demo;
 mod dialogs;
 mod downloads;
 mod dragging;
@@ -42,6 +46,7 @@ mod navigation;
 mod network;
 mod openings;
 mod page_tools;
+mod painting;
 mod pictures;
 mod printing;
 mod processes;
@@ -56,4 +61,10 @@ mod stage;
 mod tabs;
 mod tasks;
 mod timings;
+mod viewer;
+mod viewer_cases;
+mod viewer_crowd;
+mod viewer_pixels;
+mod viewer_rest;
+mod viewer_tools;
 mod waiting;

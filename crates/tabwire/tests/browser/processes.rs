@@ -57,13 +57,17 @@ pub fn end_browsers(hub: &HubProcess) {
 
 /// Returns the processes whose profile is in the hub's folder, with their command lines.
 fn processes(hub: &HubProcess) -> Vec<(u32, String)> {
-    let mark = format!("--user-data-dir={}/", hub.place().path().display());
+    mentioning(&format!("--user-data-dir={}/", hub.place().path().display()))
+}
+
+/// Returns the processes whose command lines have these words, with them.
+pub fn mentioning(mark: &str) -> Vec<(u32, String)> {
     let pids = fs::read_dir("/proc").unwrap().flatten();
     let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter_map(|pid| {
         let line = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
         let line = String::from_utf8_lossy(&line).replace('\0', " ");
-        line.contains(&mark).then_some((pid, line))
+        line.contains(mark).then_some((pid, line))
     })
     .collect()
 }

@@ -7,7 +7,7 @@
 //!   [`keyed_calls`]; and who does not read: [`slow_readers`];
 //! - who gets in: [`gates`], [`naming`], [`tokens`], [`pairing`], [`pairing_commands`];
 //! - what nobody should send: [`frames`], [`messages`], [`greed`], [`silence`], [`limits`];
-//! - operators: [`commands`], [`serving`], [`stopping`], [`metrics`], [`openapi`];
+//! - operators: [`commands`], [`serving`], [`stopping`], [`metrics`], [`openapi`], [`pages`];
 //!   [`install`], [`doctor`];
 //! - AI clients, from [`mcp_scene`]: [`mcp_eras`], [`mcp_apps`], [`mcp_changes`], [`mcp_resources`],
 //!   [`mcp_results`], [`mcp_prompts`], [`mcp_waiting`], [`mcp_pages`], [`mcp_progress`],

@@ -248,3 +248,45 @@ async fn only_names_that_clients_accept_are_listed() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_picture_that_an_app_returns_is_an_image_and_not_text() {
+    let hub = hub(&[]).await;
+    let app = FakeBrowser::app(hub.port(), "north");
+    let paint = |_: &Value| {
+        let image = json!({"mimeType": "image/png", "data": "iVBORw0KGgo="});
+        Answer::Result(json!({"image": image, "light": "key"}))
+    };
+    let _north = FakeApp::start(app, &["paint"], paint).await;
+    for (way, mut client) in every_way(&hub).await {
+        let result = client.call("paint", json!({})).await.result();
+        let expected = json!({"image": {"mimeType": "image/png", "bytes": 8}, "light": "key"});
+        assert_eq!(result["structuredContent"], expected, "{way:?}");
+        let images = result["content"].as_array().unwrap().iter();
+        let images: Vec<_> = images.filter(|part| part["type"] == "image").collect();
+        assert_eq!(images.len(), 1, "{way:?}: {result}");
+        assert_eq!(images[0]["data"], "iVBORw0KGgo=", "{way:?}");
+        assert_eq!(result.to_string().matches("iVBORw0KGgo").count(), 1, "{way:?}: {result}");
+    }
+}
+
+#[tokio::test]
+async fn tools_of_a_clients_own_page_need_no_session() {
+    let hub = hub(&[]).await;
+    let client = |name: &str| McpHttp::modern(hub.port()).header("Tabwire-Client", name);
+    let (mine, yours) = (client("me"), client("you"));
+    let link = mine.call("get_browser_connection_url", json!({})).await.result();
+    let own = link["structuredContent"]["instance"].as_str().unwrap().to_owned();
+    let answering = async |instance: &str| {
+        let said = instance.to_owned();
+        let app = FakeBrowser::app(hub.port(), instance);
+        FakeApp::start(app, &["paint"], move |_| Answer::Result(json!(said))).await
+    };
+    let (_own, _other) = (answering(&own).await, answering("other").await);
+    let result = mine.call("paint", json!({})).await.result();
+    assert_eq!(result["structuredContent"]["result"], own);
+    let named = mine.call("paint", json!({"session": "other"})).await.result();
+    assert_eq!(named["structuredContent"]["result"], "other");
+    let (failed, words) = yours.call("paint", json!({})).await.told();
+    assert!(failed && words.contains("other"), "{words}");
+}

@@ -132,7 +132,8 @@ impl Call<'_> {
                     structured["result"] = result.to_value().unwrap_or_default();
                 }
                 let now = where_it_stands(&session, command, &mut structured);
-                prepared.reply + &now
+                let note = self.note_of(&session, &result, &mut structured);
+                prepared.reply + &now + &note
             }
             Ok(Reply::State(_) | Reply::Tools(_)) => {
                 return Err(Fault::new(Code::MalformedReply, "the page answered another question"));
@@ -166,6 +167,18 @@ impl Call<'_> {
             session.mention(notice, Json::of(&data));
         }
         Ok(session)
+    }
+
+    /// What a page that answers commands has to say besides, such as a limit that it met. Pages of
+    /// the manifest's own dialect only push their state, which is no answer.
+    fn note_of(&self, session: &Session, result: &Json, structured: &mut Value) -> String {
+        if *session.dialect == *self.manifest.dialect {
+            return String::new();
+        }
+        let result = result.to_value().unwrap_or_default();
+        let Some(note) = result["note"].as_str() else { return String::new() };
+        structured["note"] = json!(note);
+        format!("; {note}")
     }
 
     fn timeout(&self) -> Duration {

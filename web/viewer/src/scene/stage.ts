@@ -3,8 +3,9 @@
  *
  * In comes the state with every change; out go frames. A client's change is shown as a short
  * movement, a hand's at once. There is no loop at rest: each frame asks for the next only while
- * something still moves. Without a GPU it draws coarsely while things move, and one fine frame
- * when they have stopped. Nothing here changes the state.
+ * something still moves, and a page that nobody sees draws nothing before it is seen. Without a
+ * GPU it draws coarsely while things move, and one fine frame when they have stopped. Nothing here
+ * changes the state.
  */
 
 import { Scene } from 'three';
@@ -43,6 +44,8 @@ export class Stage {
   #frames = 0;
   #asked = 0;
   #refining = 0;
+  /** Something has changed while nobody saw it. */
+  #isBehind = false;
   #marked = { key: 0, fill: 0 };
   #onRest: (() => void)[] = [];
 
@@ -84,6 +87,13 @@ export class Stage {
     this.#ask();
   }
 
+  /** Draws what has changed while the page was hidden. */
+  wake(): void {
+    if (!this.#isBehind || document.hidden) return;
+    this.#isBehind = false;
+    this.#ask();
+  }
+
   /** Resolves when the state is on the page, fine, and nothing will be drawn by itself. */
   settled(): Promise<void> {
     if (this.#isResting()) return Promise.resolve();
@@ -115,6 +125,7 @@ export class Stage {
   }
 
   #ask(): void {
+    if (this.#sleeps()) return;
     if (this.#asked === 0) this.#asked = requestAnimationFrame((now) => this.#tick(now));
   }
 
@@ -132,6 +143,7 @@ export class Stage {
   #drawMoving(): void {
     clearTimeout(this.#refining);
     this.#refining = 0;
+    if (this.#sleeps()) return;
     this.#draw(false);
     if (this.#move !== undefined) return;
     if (this.#screen.isFine) this.#tellRest();
@@ -142,9 +154,19 @@ export class Stage {
     clearTimeout(this.#refining);
     this.#refining = 0;
     // Something moves again; the fine frame comes after that.
-    if (this.#asked !== 0) return;
+    if (this.#asked !== 0 || this.#sleeps()) return;
     this.#draw(true);
     this.#tellRest();
+  }
+
+  /** Whether there is nobody to draw for; then it is done when there is. */
+  #sleeps(): boolean {
+    if (!document.hidden) return false;
+    this.#isBehind = true;
+    this.#move = undefined;
+    this.#shown = this.#target;
+    this.#tellRest();
+    return true;
   }
 
   #draw(isFine: boolean): void {
