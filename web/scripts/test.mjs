@@ -2,10 +2,10 @@
  * Runs the tests: bundles every `*.test.ts` in and below `<package>/test` and gives the result to
  * `node --test`.
  *
- * With `--hub` it runs those that need a real hub (`real-*.test.ts`) instead of the others;
- * they find it by `TABWIRE_BIN`. With `--browser` it runs those that need a browser and the built
- * extension (`browser-*.test.ts`). Further arguments go to `node`, such as
- * `--test-name-pattern=duplicate`.
+ * With `--hub` it runs those that need a real hub (`real-*.test.ts`) instead of the others; they
+ * find it by `TABWIRE_BIN`, and one of them needs a browser and the built extension too. With
+ * `--browser` it runs those that need only the latter two (`browser-*.test.ts`). Further arguments
+ * go to `node`, such as `--test-name-pattern=duplicate`.
  */
 
 import { spawnSync } from 'node:child_process';

@@ -15,7 +15,7 @@ use std::{collections::VecDeque, time::Duration};
 use dialect::{Dialect, DialectInfo, Frame, Liveness, Output};
 use futures_util::{SinkExt, StreamExt, stream::SplitSink, stream::SplitStream};
 use hub::{Attachment, Batch, Introduction, Outgoing};
-use model::{CloseReason, Closing, FromBrowser, InstanceId, ToBrowser};
+use model::{Carriage, CloseReason, Closing, FromBrowser, Hello, InstanceId, ToBrowser};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::{Instant, sleep_until, timeout},
@@ -145,15 +145,37 @@ where
     let claim = (info.name == dialect::moonsurf::NAME)
         .then(|| edge.registrations.claim(&hello.instance, origin.as_deref(), port));
     let _claim = claim.transpose().map_err(End::Close)?;
-    let unproven = grant == Grant::Unproven;
-    let at_home = is_local && proving.is_proven();
-    let introduction = Introduction { hello, dialect: info.name, origin, unproven, at_home };
+    // What a page says of files through its carrier is nobody's word.
+    let at_home = is_local && proving.is_proven() && proving.carried().is_none();
+    let introduction = Introduction {
+        hello,
+        dialect: info.name,
+        origin,
+        unproven: grant == Grant::Unproven,
+        at_home,
+        carried_by: None,
+    };
+    let introduction = match proving.carried() {
+        Some(carriage) => carry(introduction, carriage),
+        None => introduction,
+    };
     let (outbox, outgoing) = edge.hub.outbox();
     let attachment = edge.hub.attach(introduction, outbox).await.map_err(End::Close)?;
     if proving.is_outdated() {
         return Err(End::Close(proving::outdated()));
     }
     Ok(Admitted { attachment, outgoing, said_already, _claim })
+}
+
+/// Makes an introduction the page's own: whose socket it is counts no more.
+fn carry(introduction: Introduction, carriage: &Carriage) -> Introduction {
+    let instance = guard::pairing::carried::instance(carriage, &introduction.hello.instance);
+    Introduction {
+        hello: Hello { instance, ..introduction.hello },
+        origin: Some(carriage.origin.clone()),
+        carried_by: Some(carriage.carrier.clone()),
+        ..introduction
+    }
 }
 
 /// Reads and writes until one of the two ends.

@@ -1,6 +1,7 @@
 //! Paired browsers: who has a key in common with the hub, and how a browser gets one.
 //!
 //! - [`terms`]: what is asked and answered; [`key`]: keys, codes and proofs;
+//! - [`carried`]: pages that a paired browser connects on their behalf;
 //! - [`file`]: what is kept, on disk only: every question reads it anew, so that a key that is
 //!   forgotten is forgotten for everybody.
 //!
@@ -8,6 +9,7 @@
 //! its user carries over ([`Pairings::offer_code`]); then nothing secret travels and both sides
 //! derive the key. Methods read or write a file and may wait for it: not for async threads.
 
+pub mod carried;
 pub mod file;
 pub mod key;
 pub mod terms;
@@ -169,7 +171,8 @@ impl Pairings {
 
     fn challenge_at(&self, greeting: &Greeting, now: u64) -> Result<Challenge, Refusal> {
         let mut kept = file::read(&self.path)?;
-        let instance = greeting.instance.as_str();
+        let owner = greeting.carried.as_ref().map_or(&greeting.instance, |by| &by.carrier);
+        let instance = owner.as_str();
         let (key, code) = if greeting.pairing {
             has_room(&kept, instance)?;
             let code = kept.code.take().filter(|code| is_valid(code, now));
@@ -182,6 +185,7 @@ impl Pairings {
             instance: greeting.instance.clone(),
             browser_nonce: greeting.nonce.clone(),
             hub_nonce: random_nonce(),
+            carried: greeting.carried.clone(),
         };
         Ok(Challenge { talk, key, code })
     }
@@ -214,7 +218,7 @@ impl Pairings {
     fn check_key(&self, challenge: &Challenge, proof: &str) -> Result<Paired, Refusal> {
         let Challenge { talk, key, .. } = challenge;
         let kept = file::read(&self.path)?;
-        let instance = talk.instance.as_str();
+        let instance = talk.key_owner().as_str();
         // It may have been forgotten since it was greeted.
         let entry = kept.instances.get(instance).filter(|entry| entry.key.is_same(key));
         let paired = entry.and_then(|entry| paired(instance, entry)).ok_or(Refusal::Unknown)?;

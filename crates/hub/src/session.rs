@@ -59,6 +59,8 @@ pub struct Session {
     pub origin: Option<String>,
     /// Nobody has proven that its origin is the one that was meant.
     pub unproven: bool,
+    /// The paired browser that connects it on its behalf, where one does.
+    pub carried_by: Option<InstanceId>,
     services: Arc<Services>,
     /// How many tools the app declares: lets look-ups pass by whoever offers none.
     tool_count: AtomicUsize,
@@ -143,6 +145,8 @@ pub struct SessionInfo {
     pub origin: Option<String>,
     /// Nobody has proven that the origin is the one that was meant.
     pub unproven: bool,
+    /// Who connects it on its behalf.
+    pub carried_by: Option<InstanceId>,
     /// The peer's version.
     pub version: Option<String>,
     /// What it can do.
@@ -191,6 +195,7 @@ impl Session {
             dialect: self.dialect.to_string(),
             origin: self.origin.clone(),
             unproven: self.unproven,
+            carried_by: self.carried_by.clone(),
             version: core.version.clone(),
             capabilities: core.capabilities.clone(),
             connected: core.link.is_some(),

@@ -31,6 +31,7 @@ async fn check(piece: usize) {
         origin: None,
         unproven: false,
         at_home: false,
+        carried_by: None,
     };
     let attachment = hub.attach(introduction, outbox).await.unwrap();
     let data = Json::of(&json!("x".repeat(piece)));

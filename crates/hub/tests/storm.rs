@@ -93,8 +93,14 @@ async fn attach(hub: &Hub, number: u64) -> (Attachment, Outgoing) {
         habits: Habits::default(),
     };
     let (outbox, outgoing) = hub.outbox();
-    let introduction =
-        Introduction { hello, dialect: "native", origin: None, unproven: false, at_home: false };
+    let introduction = Introduction {
+        hello,
+        dialect: "native",
+        origin: None,
+        unproven: false,
+        at_home: false,
+        carried_by: None,
+    };
     (hub.attach(introduction, outbox).await.unwrap(), outgoing)
 }
 

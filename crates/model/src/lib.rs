@@ -27,7 +27,7 @@ pub use fault::{Code, Fault, Retry};
 pub use id::{CallId, ClientId, InstanceId, InvalidId, SessionId, TabId};
 pub use json::Json;
 pub use message::{
-    Call, Change, ExecutorStatus, FromBrowser, Greeting, Habits, Hello, Kind, Level,
+    Call, Carriage, Change, ExecutorStatus, FromBrowser, Greeting, Habits, Hello, Kind, Level,
     NumberedChange, RefusedResume, ReplayPage, ReplayRequest, StateBody, StateUpdate, Tab,
     ToBrowser, ToolSpec, Welcome,
 };

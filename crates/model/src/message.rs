@@ -83,6 +83,17 @@ pub struct Greeting {
     pub nonce: String,
     /// The proof is made with a pairing code.
     pub pairing: bool,
+    /// Whose page it is, where somebody else connects it.
+    pub carried: Option<Carriage>,
+}
+
+/// A page that a paired browser connects on its behalf, because it may not do so itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carriage {
+    /// Who carries it, and proves that with its own key.
+    pub carrier: InstanceId,
+    /// Where the page comes from: the carrier's word, which it has from its browser.
+    pub origin: String,
 }
 
 /// The hub's answer to a [`Hello`].

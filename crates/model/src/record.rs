@@ -28,6 +28,9 @@ pub struct SessionRecord {
     /// Nobody has proven that its origin is the one that was meant.
     #[serde(default)]
     pub unproven: bool,
+    /// The instance that connects it on its behalf, where one does.
+    #[serde(default)]
+    pub carried_by: Option<String>,
     /// Its tabs, and the tools of the app and of the pages in them.
     #[serde(default)]
     pub tabs: Vec<TabRecord>,

@@ -278,6 +278,7 @@ pub fn record(id: &str, name: &str) -> SessionRecord {
         origin: None,
         resume_digest: Some("digest".into()),
         unproven: false,
+        carried_by: None,
         tabs: Vec::new(),
         tools: Vec::new(),
         holders: Vec::new(),

@@ -26,6 +26,11 @@ pub struct FakeExtension {
     key: Vec<u8>,
     pairing: bool,
     name: Option<String>,
+    /// The page that it carries: its instance id and its origin.
+    carried: Option<(String, String)>,
+    resume_token: Option<String>,
+    /// What it tells in place of the origin that it signs for.
+    told_origin: Option<String>,
 }
 
 /// A socket on which the hub has proven itself, and what there is to prove.
@@ -51,6 +56,32 @@ impl FakeExtension {
             key: BASE64.decode(key).unwrap(),
             pairing: false,
             name: Some(instance.to_owned()),
+            carried: None,
+            resume_token: None,
+            told_origin: None,
+        }
+    }
+
+    /// Presents a token of a welcome.
+    pub fn resuming(mut self, welcome: &Value) -> Self {
+        self.resume_token = welcome["resumeToken"].as_str().map(str::to_owned);
+        self
+    }
+
+    /// Signs for another origin than the one that it tells.
+    pub fn telling(mut self, origin: &str) -> Self {
+        self.told_origin = Some(origin.to_owned());
+        self
+    }
+
+    /// Carries a page: the same key, for a socket of the page's own.
+    pub fn carrying(&self, page: &str, origin: &str) -> Self {
+        let address = format!("/session/{page}");
+        Self {
+            dial: self.dial.clone().path(&address),
+            name: Some(page.to_owned()),
+            carried: Some((page.to_owned(), origin.to_owned())),
+            ..self.clone()
         }
     }
 
@@ -85,6 +116,12 @@ impl FakeExtension {
         let mut hello = json!({
             "type": "hello", "instanceId": self.instance, "kind": "browser", "nonce": nonce,
         });
+        if let Some((page, origin)) = &self.carried {
+            hello["instanceId"] = json!(page);
+            hello["kind"] = json!("app");
+            hello["carrier"] = json!(self.instance);
+            hello["origin"] = json!(self.told_origin.as_ref().unwrap_or(origin));
+        }
         if self.pairing {
             hello["pairing"] = json!(true);
         }
@@ -97,7 +134,13 @@ impl FakeExtension {
         let hubs = challenge["nonce"].as_str().unwrap();
         let sign = |label: &str| {
             let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).unwrap();
-            mac.update(format!("{label}\n{}\n{nonce}\n{hubs}", self.instance).as_bytes());
+            let words = match &self.carried {
+                None => format!("{label}\n{}\n{nonce}\n{hubs}", self.instance),
+                Some((page, origin)) => {
+                    format!("{label}\n{page}\n{nonce}\n{hubs}\n{}\n{origin}", self.instance)
+                }
+            };
+            mac.update(words.as_bytes());
             mac.finalize().into_bytes().to_vec()
         };
         Ok(Challenged {
@@ -140,10 +183,15 @@ impl FakeExtension {
         let mut socket = challenged.socket;
         let mut prove = json!({
             "type": "prove", "proof": proof, "version": "1.0", "epoch": "life",
-            "commands": ["browser_navigate"],
         });
+        if self.carried.is_none() {
+            prove["commands"] = json!(["browser_navigate"]);
+        }
         if let Some(name) = &self.name {
             prove["name"] = json!(name);
+        }
+        if let Some(token) = &self.resume_token {
+            prove["resumeToken"] = json!(token);
         }
         socket.send(&prove).await;
         match expect(&mut socket, "welcome").await {

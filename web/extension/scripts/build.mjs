@@ -19,6 +19,7 @@ const CARGO = '../crates/tabwire/Cargo.toml';
 const BUNDLES = [
   { entry: 'src/background/main.ts', out: 'background.js', format: 'esm' },
   { entry: 'src/content/main.ts', out: 'content.js', format: 'iife' },
+  { entry: 'src/content/carrier-main.ts', out: 'carrier.js', format: 'iife' },
   { entry: 'src/ui/popup.ts', out: 'popup.js', format: 'esm' },
   { entry: 'src/ui/options.ts', out: 'options.js', format: 'esm' },
 ];

@@ -53,6 +53,8 @@ export interface PanelState {
   readonly clients: readonly PanelClient[];
   /** What the user took back. */
   readonly taken: readonly PanelTab[];
+  /** Origins of web apps that have asked to connect and wait for the user's word. */
+  readonly asking: readonly string[];
 }
 
 export type Wish =
@@ -64,6 +66,9 @@ export type Wish =
   | { readonly type: 'unpair' }
   | { readonly type: 'take'; readonly tabId: number }
   | { readonly type: 'give'; readonly tabId: number }
+  /** Let a web app connect from now on, or do not ask again for now. */
+  | { readonly type: 'allow'; readonly origin: string }
+  | { readonly type: 'putOff'; readonly origin: string }
   /** Bring a tab to the front. */
   | { readonly type: 'show'; readonly tabId: number };
 
@@ -77,6 +82,9 @@ export function isWish(value: unknown): value is Wish {
       return true;
     case 'pair':
       return isText(value.code);
+    case 'allow':
+    case 'putOff':
+      return isText(value.origin);
     case 'take':
     case 'give':
     case 'show':

@@ -18,6 +18,8 @@ export interface Settings {
   readonly deniedSites: readonly string[];
   /** Whether clients may look but not act. */
   readonly readOnly: boolean;
+  /** Origins of web apps that may connect to the hub through this browser; absent is none. */
+  readonly webApps?: readonly string[];
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -38,6 +40,7 @@ function isSettings(value: unknown): value is Settings {
     isText(value.label) &&
     isListOf(value.allowedSites, isText) &&
     isListOf(value.deniedSites, isText) &&
-    typeof value.readOnly === 'boolean'
+    typeof value.readOnly === 'boolean' &&
+    (value.webApps === undefined || isListOf(value.webApps, isText))
   );
 }

@@ -16,9 +16,9 @@ const ENTRY = 'sdk/src/index.ts';
 const PUBLIC = ['options', 'stores', 'index'];
 /** Properties that are neither on the wire, nor the browser's, nor the app's. */
 const INTERNAL = `
-  acts answers attach attempt beatForMs beatMs clock credentials dead deliver detach fail failed field
-  finish firstLimitMs flushState givenUp handler hasRoom heard isBlocked isBusy isCarried isError
-  isNew isOpen isOver json lastLimitMs lasting load maxAgeMs maxBytes maxMessages memory
+  acts after answers append attach attempt beatForMs beatMs clock closed credentials dead deliver depth
+  detach fail failed field finish firstLimitMs flushState givenUp handler hasRoom heard isBlocked isBusy isCarried isError
+  isNew isOpen isOver json lastLimitMs lasting load maxAgeMs maxBytes maxMessages memory names
   needsCarrier note onCall onEvent onPaired onResync onState paired policy pushState reconnect
   renew restart results resync retryNow save sendEvent sendPage specs stableMs startPosition
   stopped take wasOpen webSocket word

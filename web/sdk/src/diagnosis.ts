@@ -25,10 +25,13 @@ export function isRefusal(reason: Reason | undefined): boolean {
   return reason !== undefined && reason !== 'hub_not_running' && reason !== 'lost';
 }
 
-/** Explains the end of a connection that stood, by the hub's last word. */
+/** Explains the end of a connection by the last word of the hub, or of the extension. */
 export function explain(word: string | undefined, said: string, mayReturn: boolean): Diagnosis {
   if (word === 'instance_in_use' || word === 'superseded') {
     return { reason: 'taken', message: 'another page has this session; close it and reload' };
+  }
+  if (word === 'not_allowed_yet' || word === 'origin_not_allowed') {
+    return { reason: word, message: said };
   }
   if (!mayReturn) return { reason: 'refused', message: said };
   return { reason: 'lost', message: word ? said : 'the connection to the hub was lost' };

@@ -19,7 +19,7 @@ export class Line {
   isCarried = false;
   /** Whether the newest socket was accepted. */
   wasOpen = false;
-  /** With which word the hub ended the newest, if it did. */
+  /** With which word the hub, or the extension, ended the newest, if one did. */
   word: string | undefined;
   /** Called when a socket of the page's own does not open, before the client knows. */
   failed = () => {};

@@ -151,7 +151,7 @@ class PageLink implements Link {
 
   #lookWhy(said: string): void {
     const { wasOpen, isCarried, word } = this.#line;
-    if (wasOpen) this.#why = explain(word, said, true);
+    if (wasOpen || word) this.#why = explain(word, said, true);
     else if (isCarried)
       this.#why = { reason: 'hub_not_running', message: `the extension: ${said}` };
     else void this.#look();

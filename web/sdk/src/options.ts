@@ -85,6 +85,7 @@ export type Reason =
   | 'hub_not_running'
   | 'local_network_refused'
   | 'origin_not_allowed'
+  | 'not_allowed_yet'
   | 'page_policy'
   | 'taken'
   | 'lost'

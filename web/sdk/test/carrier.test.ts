@@ -127,6 +127,29 @@ test('a page of this machine asks only after its policy has forbidden a socket',
   }
 });
 
+test('a page that the user has not allowed is told so, and asks again', async () => {
+  const page = new FakePage(FOREIGN);
+  const { link } = await opened({}, page);
+  for (const reason of ['not_allowed_yet', 'origin_not_allowed'] as const) {
+    const carrier = new FakeCarrier();
+    carrier.answer(page);
+    await until(() => carrier.heard.length === 1);
+    const message = `${reason}; look into the Tabwire extension`;
+    const bye = { type: 'bye', code: reason, retry: true, message };
+    carrier.say({ type: 'frame', data: JSON.stringify(bye) });
+    carrier.say({ type: 'close', code: 4403, reason: message });
+    await until(() => link.status.reason === reason);
+    assert.equal(link.status.type, 'refused');
+    assert.equal(link.status.message, message);
+    const asked = page.said.length;
+    await page.clock.advance(link.status.retryInMs ?? assert.fail('no further attempt'));
+    assert.equal(page.said.length, asked + 1);
+    carrier.close();
+  }
+  assert.equal(page.sockets.all.length, 0, 'the page opened no socket');
+  link.close();
+});
+
 test('a carrier that goes away, or has no hub, is asked for again', async () => {
   const page = new FakePage(FOREIGN);
   const { link } = await opened({}, page);

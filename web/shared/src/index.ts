@@ -20,11 +20,17 @@ export { PayloadError } from './json';
 export type { Memory, Snapshot } from './memory';
 export type { Call } from './messages';
 export type { ClientOptions } from './options';
-export type { Credentials } from './proof';
+export { type Carriage, type Credentials, Prover } from './proof';
 export type { ReconnectLimits } from './reconnect';
 export { type CallEnd, memoryResults, type ResultStore } from './result-store';
 export type { LogLimits } from './send-log';
-export type { Socket, SocketConstructor } from './socket';
+export {
+  isInstanceId,
+  type Socket,
+  type SocketConstructor,
+  SUBPROTOCOL,
+  socketUrl,
+} from './socket';
 export type { StateHandler } from './state-feed';
 
 /** Connects to a hub and stays connected until `close`. */

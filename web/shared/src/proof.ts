@@ -24,6 +24,14 @@ export interface Proven {
   readonly lasting?: Uint8Array;
 }
 
+/** A page that the one who proves connects on its behalf. */
+export interface Carriage {
+  /** The instance whose key it is. */
+  readonly carrier: string;
+  /** Where the page comes from. */
+  readonly origin: string;
+}
+
 const NONCE_BYTES = 32;
 
 /** One side of one conversation; not for a second one. */
@@ -33,11 +41,13 @@ export class Prover {
   readonly pairing: boolean;
   readonly #key: Uint8Array<ArrayBuffer>;
   readonly #instanceId: string;
+  readonly #carried: readonly string[];
 
-  constructor({ key, pairing = false }: Credentials, instanceId: string) {
+  constructor({ key, pairing = false }: Credentials, instanceId: string, carried?: Carriage) {
     this.#key = new Uint8Array(key);
     this.pairing = pairing;
     this.#instanceId = instanceId;
+    this.#carried = carried === undefined ? [] : [carried.carrier, carried.origin];
   }
 
   /** Checks the hub's proof and makes our own; nothing means that the hub's is wrong. */
@@ -56,7 +66,7 @@ export class Prover {
   }
 
   #words(label: string, hubNonce: string): Uint8Array<ArrayBuffer> {
-    const lines = [label, this.#instanceId, this.nonce, hubNonce];
+    const lines = [label, this.#instanceId, this.nonce, hubNonce, ...this.#carried];
     return new TextEncoder().encode(lines.join('\n'));
   }
 }

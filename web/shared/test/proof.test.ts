@@ -80,6 +80,11 @@ test('proofs are what other programs compute', () => {
     hmac(key, 'tabwire.v1 browser', ...words).toString('base64url'),
     'F2_YxEYd871oAAxSEkqUjyW8_SkOID_fOxecHAZY9Dw',
   );
+  const carried = [...words, 'chrome-1', 'https://app.example'];
+  assert.equal(
+    hmac(key, 'tabwire.v1 hub', ...carried).toString('base64url'),
+    'lWGOX4_u9WVMhIN70a1CXApIvo9h3esajd2VKufl_mA',
+  );
   const codeKey = createHash('sha256').update('tabwire.v1 code\n0123456789ABCDEF').digest();
   assert.equal(
     hmac(codeKey, 'tabwire.v1 key', ...words).toString('base64url'),

@@ -31,6 +31,7 @@ pub async fn measure(report: &mut Report) -> Result<()> {
         origin: None,
         unproven: false,
         at_home: false,
+        carried_by: None,
     };
     let attachment =
         hub.attach(introduction, outbox).await.map_err(|refused| anyhow!("{refused:?}"))?;

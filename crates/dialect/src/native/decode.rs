@@ -4,9 +4,9 @@
 //! body is wrong can still end its call; the second reads the message itself, payloads opaque.
 
 use model::{
-    CallId, CallProgress, Change, CloseReason, Closing, Code, Epoch, ExecutorStatus, Fault,
-    FromBrowser, Greeting, InstanceId, Json, NumberedChange, Position, Reply, Sequence, StateBody,
-    TabId, Target,
+    CallId, CallProgress, Carriage, Change, CloseReason, Closing, Code, Epoch, ExecutorStatus,
+    Fault, FromBrowser, Greeting, InstanceId, Json, NumberedChange, Position, Reply, Sequence,
+    StateBody, TabId, Target,
     json::{cut, shorten},
 };
 use serde::Deserialize;
@@ -21,6 +21,8 @@ const CAPABILITIES: usize = 32;
 const COMMANDS: usize = 256;
 /// Characters of a nonce: 32 bytes in base64url without padding.
 const NONCE: usize = 43;
+/// Characters of a web origin.
+const ORIGIN: usize = 300;
 /// Characters of texts that are only shown.
 const SHORT: usize = 64;
 /// Characters of a tab's title, and of its address.
@@ -153,14 +155,14 @@ fn hello(body: wire::Hello) -> Result<FromBrowser, Closing> {
         wire::Kind::Browser => model::Kind::Browser,
         wire::Kind::App => model::Kind::App,
     };
+    let carried = carriage(&body)?;
     if let Some(nonce) = body.nonce {
         let nonce = nonce_of(nonce)?;
-        return Ok(FromBrowser::Greeting(Greeting {
-            instance,
-            kind,
-            nonce,
-            pairing: body.pairing,
-        }));
+        let pairing = body.pairing;
+        return Ok(FromBrowser::Greeting(Greeting { instance, kind, nonce, pairing, carried }));
+    }
+    if carried.is_some() {
+        return Err(Closing::new(CloseReason::Refused, "who carries a page proves itself"));
     }
     let Some(epoch) = body.epoch else { return Err(malformed("missing field `epoch`")) };
     let proven = wire::Prove {
@@ -200,6 +202,27 @@ pub fn introduce(
             ..model::Habits::default()
         },
     })
+}
+
+/// Reads on whose behalf somebody connects.
+fn carriage(body: &wire::Hello) -> Result<Option<Carriage>, Closing> {
+    let Some(carrier) = &body.carrier else { return Ok(None) };
+    let carrier = InstanceId::parse(carrier).map_err(malformed)?;
+    if body.kind != wire::Kind::App || body.pairing {
+        return Err(malformed("what is carried is an app, by somebody who is paired already"));
+    }
+    match body.origin.as_deref().filter(|origin| is_page_origin(origin)) {
+        Some(origin) => Ok(Some(Carriage { carrier, origin: origin.to_owned() })),
+        None => Err(malformed("a carried app has the origin of a web page")),
+    }
+}
+
+/// An origin is a line of proofs and tells sessions apart, so it has one spelling: the browser's.
+fn is_page_origin(text: &str) -> bool {
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-_:[]".contains(&byte);
+    text.len() <= ORIGIN && host.is_some_and(|host| !host.is_empty() && host.bytes().all(plain))
 }
 
 /// A nonce is echoed into proofs, so it is plain and of one length.

@@ -272,3 +272,28 @@ fn other_binary_frames_cost_the_connection() {
         assert_eq!(closing.reason.as_str(), "malformed", "it did not offer this");
     }
 }
+
+#[test]
+fn who_carries_a_page_greets_with_its_origin() {
+    let greet = |rest: &str| {
+        let nonce = "A".repeat(43);
+        let head = r#"{"type":"hello","instanceId":"page","kind":"app""#;
+        Native::new(&start()).receive(Frame::Text(&format!(r#"{head},"nonce":"{nonce}"{rest}}}"#)))
+    };
+    match &greet(r#","carrier":"chrome-1","origin":"https://app.example""#)[..] {
+        [Output::Deliver(FromBrowser::Greeting(greeting))] => {
+            let carried = greeting.carried.as_ref().unwrap();
+            assert_eq!(carried.carrier.as_str(), "chrome-1");
+            assert_eq!(carried.origin, "https://app.example");
+        }
+        other => panic!("{other:?}"),
+    }
+    let alone = greet(r#","origin":"https://app.example""#);
+    assert!(
+        matches!(&alone[..], [Output::Deliver(FromBrowser::Greeting(greeting))] if greeting.carried.is_none()),
+        "an origin says nothing where nobody carries: {alone:?}"
+    );
+    let plain = r#"{"type":"hello","instanceId":"page","kind":"app","epoch":"e","carrier":"chrome-1","origin":"https://app.example"}"#;
+    let outputs = Native::new(&start()).receive(Frame::Text(plain));
+    assert!(matches!(&outputs[..], [_, Output::Close(closing)] if closing.reason.code() == 4503));
+}

@@ -260,6 +260,12 @@ body! {
         /// The proof is made with a pairing code, which becomes a key.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pairing: bool,
+        /// The paired instance that connects this app on its behalf, and whose key the proofs need.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        carrier: Option<String>,
+        /// The web origin of a carried app, as its carrier attests it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        origin: Option<String>,
     }
 }
 

@@ -69,8 +69,14 @@ fn cut(edge: &Edge, which: &Which, gone: &[Paired]) -> usize {
     let extension = extension_origin();
     let ours =
         |session: &Session| *which == Which::All && session.origin.as_ref() == Some(&extension);
+    // Who is carried stays for as long as its carrier.
+    let carried = |session: &Session| match &session.carried_by {
+        Some(carrier) => *which == Which::All || named(carrier),
+        None => false,
+    };
     let sessions = edge.hub.filtered(|session| {
-        &*session.dialect == dialect::native::NAME && (named(&session.instance) || ours(session))
+        let is_theirs = named(&session.instance) || ours(session) || carried(session);
+        &*session.dialect == dialect::native::NAME && is_theirs
     });
     let live: Vec<_> = sessions.iter().filter(|session| session.is_connected()).collect();
     live.iter().for_each(|session| session.close(connection::unpaired()));

@@ -33,6 +33,7 @@ pub fn session(info: &SessionInfo) -> Value {
         "dialect": info.dialect,
         "origin": info.origin,
         "unproven": info.unproven,
+        "carriedBy": info.carried_by.as_ref().map(|carrier| carrier.as_str()),
         "version": info.version,
         "capabilities": info.capabilities,
         "connected": info.connected,

@@ -107,6 +107,12 @@ pub fn judge(hello: &Hello, instance: Option<&InstanceId>, grant: Grant) -> Resu
             "the instance id in hello and the one in the address differ",
         ));
     }
+    if guard::pairing::carried::is_reserved(&hello.instance) {
+        return Err(Closing::new(
+            CloseReason::Refused,
+            "instance ids that begin like this are for pages that an extension carries",
+        ));
+    }
     if hello.kind == model::Kind::Browser && !grant.may_be_browser() {
         return Err(Closing::new(CloseReason::Refused, "a web page cannot be a browser"));
     }

@@ -9,7 +9,7 @@ use guard::{
     Pairings,
     pairing::{Challenge, Refusal},
 };
-use model::{CloseReason, Closing, Greeting, Hello, InstanceId, ToBrowser};
+use model::{Carriage, CloseReason, Closing, Greeting, Hello, InstanceId, ToBrowser};
 
 use crate::{Edge, gate::Grant};
 
@@ -21,6 +21,8 @@ pub struct Proving<'a> {
     instance: Option<&'a InstanceId>,
     // Boxed: it is a part of every connection's task, and hardly ever there.
     challenge: Option<Box<Challenge>>,
+    /// Whose page it is, where somebody carries it.
+    carried: Option<Box<Carriage>>,
     /// How often browsers had been unpaired when this one's proof was looked at.
     proven_at: Option<u64>,
 }
@@ -28,7 +30,7 @@ pub struct Proving<'a> {
 impl<'a> Proving<'a> {
     /// Begins; nothing was said.
     pub fn new(edge: &'a Edge, grant: Grant, instance: Option<&'a InstanceId>) -> Self {
-        Self { edge, grant, instance, challenge: None, proven_at: None }
+        Self { edge, grant, instance, challenge: None, carried: None, proven_at: None }
     }
 
     /// Takes an introduction without a proof.
@@ -51,7 +53,12 @@ impl<'a> Proving<'a> {
                 "the instance id in hello and the one in the address differ",
             ));
         }
+        if greeting.carried.is_some() && self.grant != Grant::Paired {
+            self.edge.metrics.refused("pairing");
+            return Err(Closing::new(CloseReason::Refused, "only our extension carries pages"));
+        }
         let instance = greeting.instance.clone();
+        self.carried = greeting.carried.clone().map(Box::new);
         let asked = self.ask(move |pairings| pairings.challenge(&greeting)).await;
         let challenge = asked.map_err(|refusal| self.refuse(Some(&instance), &refusal))?;
         let told =
@@ -71,7 +78,14 @@ impl<'a> Proving<'a> {
         let asked =
             self.ask(move |pairings| pairings.check(*challenge, &proof, name.as_deref())).await;
         let paired = asked.map_err(|refusal| self.refuse(Some(&hello.instance), &refusal))?;
-        Ok(Hello { name: hello.name.or(paired.name), ..hello })
+        // A page has no name of its carrier's.
+        let name = paired.name.filter(|_| self.carried.is_none());
+        Ok(Hello { name: hello.name.or(name), ..hello })
+    }
+
+    /// Returns whose page it is that was let in, where somebody carries it.
+    pub fn carried(&self) -> Option<&Carriage> {
+        self.carried.as_deref()
     }
 
     /// Returns whether a proof was looked at; one that was wrong has ended the connection.

@@ -7,7 +7,7 @@ use std::fmt;
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD as BASE64};
 use hmac::{Hmac, KeyInit, Mac};
-use model::InstanceId;
+use model::{Carriage, InstanceId};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
@@ -38,6 +38,15 @@ pub struct Talk {
     pub browser_nonce: String,
     /// The hub's.
     pub hub_nonce: String,
+    /// Whose page it is, where the one who proves carries it.
+    pub carried: Option<Carriage>,
+}
+
+impl Talk {
+    /// Returns whose key the proofs are made with.
+    pub fn key_owner(&self) -> &InstanceId {
+        self.carried.as_ref().map_or(&self.instance, |carried| &carried.carrier)
+    }
 }
 
 impl Side {
@@ -98,9 +107,12 @@ impl Key {
     }
 
     fn sign(&self, label: &str, talk: &Talk) -> Hmac<Sha256> {
-        let Talk { instance, browser_nonce, hub_nonce } = talk;
+        let Talk { instance, browser_nonce, hub_nonce, carried } = talk;
         let mut mac = Hmac::new_from_slice(&self.0).expect("a key of any length will do");
         mac.update(format!("{label}\n{instance}\n{browser_nonce}\n{hub_nonce}").as_bytes());
+        if let Some(Carriage { carrier, origin }) = carried {
+            mac.update(format!("\n{carrier}\n{origin}").as_bytes());
+        }
         mac
     }
 }
@@ -152,7 +164,13 @@ mod tests {
             instance: InstanceId::parse("4f6e").unwrap(),
             browser_nonce: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned(),
             hub_nonce: "HyAhIiMkJSYnKCkqKywtLi8wMTIzNDU2Nzg5Ojs8PT4".to_owned(),
+            carried: None,
         }
+    }
+
+    fn carried(carrier: &str, origin: &str) -> Talk {
+        let carrier = InstanceId::parse(carrier).unwrap();
+        Talk { carried: Some(Carriage { carrier, origin: origin.to_owned() }), ..talk() }
     }
 
     /// The same numbers stand in `web/shared/test/proof.test.ts`; Node made them, which has OpenSSL's.
@@ -164,6 +182,9 @@ mod tests {
             key.proof(Side::Browser, &talk()),
             "F2_YxEYd871oAAxSEkqUjyW8_SkOID_fOxecHAZY9Dw"
         );
+        let page = carried("chrome-1", "https://app.example");
+        assert_eq!(key.proof(Side::Hub, &page), "lWGOX4_u9WVMhIN70a1CXApIvo9h3esajd2VKufl_mA");
+        assert_eq!(key.proof(Side::Browser, &page), "Ji5eiYN4rWWCW59lIIo-LyQqaNeTj-FrYpwsuIBXINg");
         let code = Key::of_code("0123-4567-89AB-CDEF").unwrap();
         assert_eq!(code.reveal(), "5c6iRnyMkmJvijCtH7Ms50aO4VPyrjBZ6KLCdX2xcKU");
         assert_eq!(code.lasting(&talk()).reveal(), "iDhD5vcg1FAr-I8CgVfxUblVVmuYbwzP3FeFXgVxRjM");
@@ -184,6 +205,7 @@ mod tests {
             Talk { hub_nonce: random_nonce(), ..talk() },
             Talk { browser_nonce: random_nonce(), ..talk() },
             Talk { instance: InstanceId::parse("4f6f").unwrap(), ..talk() },
+            carried("4f6e", "https://app.example"),
         ] {
             assert!(!key.is_proven(Side::Browser, &other, &proof), "{other:?}");
         }

@@ -46,7 +46,8 @@ fn id(text: &str) -> InstanceId {
 }
 
 fn greeting(instance: &str, pairing: bool) -> Greeting {
-    Greeting { instance: id(instance), kind: Kind::Browser, nonce: random_nonce(), pairing }
+    let nonce = random_nonce();
+    Greeting { instance: id(instance), kind: Kind::Browser, nonce, pairing, carried: None }
 }
 
 /// Greets and proves as a browser does that has this key.

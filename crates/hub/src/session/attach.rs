@@ -47,6 +47,8 @@ pub struct Introduction {
     /// It has proven that it is paired, and is on this machine: what it says of files is of this
     /// machine's.
     pub at_home: bool,
+    /// Who connects it on its behalf, and attests its origin.
+    pub carried_by: Option<InstanceId>,
 }
 
 /// A connection's hold on its session; dropping it ends the connection's part.
@@ -101,6 +103,7 @@ impl Session {
             origin: introduction.origin.clone(),
             resume_digest: None,
             unproven: introduction.unproven,
+            carried_by: introduction.carried_by.as_ref().map(InstanceId::to_string),
             tabs: Vec::new(),
             tools: Vec::new(),
             holders: Vec::new(),
@@ -121,6 +124,7 @@ impl Session {
         let tabs = TabTable::restore(record.holders);
         let received = services.store.received(&id)?;
         let state = services.store.state(&id)?;
+        let carried_by = record.carried_by.as_deref().map(InstanceId::parse).transpose();
         // A session that was made just now has never given a token.
         let known_before = record.resume_digest.is_some();
         let now = store::wall_clock_ms();
@@ -135,6 +139,7 @@ impl Session {
             dialect: record.dialect.into(),
             origin: record.origin,
             unproven: record.unproven,
+            carried_by: carried_by.map_err(broken)?,
             id,
             services,
             tool_count: AtomicUsize::new(catalog.app_tools().len()),
@@ -522,6 +527,7 @@ impl Session {
             origin: self.origin.clone(),
             resume_digest: core.resume_digest.clone(),
             unproven: self.unproven,
+            carried_by: self.carried_by.as_ref().map(InstanceId::to_string),
         };
         let saved = self.services.store.save_session(record);
         if let Err(error) = &saved {

@@ -26,8 +26,14 @@ async fn what_waits_for_the_disk_has_a_limit() {
         habits: Habits::default(),
     };
     let (outbox, mut outgoing) = hub.outbox();
-    let introduction =
-        Introduction { hello, dialect: "native", origin: None, unproven: false, at_home: false };
+    let introduction = Introduction {
+        hello,
+        dialect: "native",
+        origin: None,
+        unproven: false,
+        at_home: false,
+        carried_by: None,
+    };
     let peer = hub.attach(introduction, outbox).await.unwrap();
     let session = peer.session();
     store.set_max_pages(Some(1));

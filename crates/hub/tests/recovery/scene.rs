@@ -14,6 +14,7 @@ pub async fn attach(hub: &Hub, epoch: &Epoch) -> (Attachment, Outgoing) {
         origin: None,
         unproven: false,
         at_home: false,
+        carried_by: None,
     };
     (hub.attach(introduction, outbox).await.unwrap(), outgoing)
 }

@@ -5,7 +5,7 @@
 //! - recovery: [`replay`], [`inbox`], [`cuts`], [`takeover`], [`compressed`];
 //! - what survives: [`durable_restart`], [`durable_kills`], [`durable_store`], [`recovered_calls`],
 //!   [`keyed_calls`]; and who does not read: [`slow_readers`];
-//! - who gets in: [`gates`], [`naming`], [`tokens`], [`pairing`], [`pairing_commands`];
+//! - who gets in: [`gates`], [`naming`], [`tokens`], [`pairing`], [`pairing_commands`], [`carried`];
 //! - what nobody should send: [`frames`], [`messages`], [`greed`], [`silence`], [`limits`];
 //! - operators: [`commands`], [`serving`], [`stopping`], [`metrics`], [`openapi`], [`pages`];
 //!   [`install`], [`doctor`];
@@ -31,6 +31,7 @@
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod browsers;
+mod carried;
 mod commands;
 mod compressed;
 mod cuts;

@@ -116,8 +116,14 @@ impl Stage {
             habits: Habits::default(),
         };
         let (outbox, outgoing) = self.toolbox.hub.outbox();
-        let introduction =
-            Introduction { hello, dialect, origin: None, unproven: false, at_home: false };
+        let introduction = Introduction {
+            hello,
+            dialect,
+            origin: None,
+            unproven: false,
+            at_home: false,
+            carried_by: None,
+        };
         let attachment = Arc::new(self.toolbox.hub.attach(introduction, outbox).await.unwrap());
         let held = Arc::new(Mutex::new(Some(attachment)));
         let seen = Arc::new(Mutex::new(Seen { state: state(), ..Seen::default() }));

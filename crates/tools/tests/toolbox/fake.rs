@@ -105,6 +105,7 @@ impl Stage {
             origin: None,
             unproven: false,
             at_home: abilities.at_home,
+            carried_by: None,
         };
         let attachment = Arc::new(self.toolbox.hub.attach(introduction, outbox).await.unwrap());
         let seen = Arc::new(Seen::default());

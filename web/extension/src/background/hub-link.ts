@@ -25,6 +25,12 @@ import { codeKey, forgetKey, normaliseCode, saveKey } from './pairing';
 import { KeptResults } from './results';
 import type { Listener } from './tabs';
 
+/** A hub that knows us. */
+export interface Hub {
+  readonly port: number;
+  readonly key: Uint8Array<ArrayBuffer>;
+}
+
 export interface LinkParts {
   readonly instanceId: string;
   readonly version: string;
@@ -57,6 +63,8 @@ export class HubLink implements Listener {
   readonly #results = new KeptResults();
   #client: Client | undefined;
   #candidate: Candidate | undefined;
+  /** The lasting key of a pairing that was just made; a code is no key for a second socket. */
+  #lastingKey: Uint8Array<ArrayBuffer> | undefined;
   #state: LinkState = { type: 'connecting' };
   #pairing: PairingState = { type: 'idle' };
   /** Why there was nothing to try. */
@@ -76,6 +84,13 @@ export class HubLink implements Listener {
 
   get state(): LinkState {
     return this.#state;
+  }
+
+  /** Where the hub is that has welcomed us, and the key that it knows us by. */
+  get hub(): Hub | undefined {
+    const candidate = this.#candidate;
+    if (candidate === undefined || this.#state.type !== 'connected') return undefined;
+    return { port: candidate.port, key: this.#lastingKey ?? candidate.key };
   }
 
   get pairing(): PairingState {
@@ -177,6 +192,7 @@ export class HubLink implements Listener {
 
   async #find(): Promise<string> {
     this.#candidate = undefined;
+    this.#lastingKey = undefined;
     this.#nothing = undefined;
     try {
       this.#candidate = await this.#parts.finder.next();
@@ -199,7 +215,8 @@ export class HubLink implements Listener {
     const port = this.#candidate?.port;
     if (port === undefined) return;
     // A copy, because what is kept must be ours alone.
-    void saveKey({ key: new Uint8Array(key), port }).then(() => this.#parts.changed());
+    this.#lastingKey = new Uint8Array(key);
+    void saveKey({ key: this.#lastingKey, port }).then(() => this.#parts.changed());
   }
 
   #follow(status: Status): void {

@@ -6,9 +6,11 @@
  * not yet read what it kept.
  */
 
+import { CARRIER } from '../carriage';
 import { isRecord } from '../check';
 import { registerDriver } from '../execute';
 import { keptSettings } from '../settings';
+import { CarriedPage } from './carried-page';
 import { tellNavigation } from './page-events';
 import { holdPort } from './revival';
 import { type Shell, startShell } from './shell';
@@ -33,7 +35,10 @@ chrome.runtime.onInstalled.addListener(() => {});
 chrome.runtime.onStartup.addListener(() => {});
 chrome.alarms.onAlarm.addListener(whenReady((shell) => shell.link.wake()));
 chrome.runtime.onConnect.addListener((port) => {
-  whenReady((shell) => shell.panels.open(port))();
+  // Listens at once: a page says what it wants before the worker is ready.
+  const page = port.name === CARRIER ? new CarriedPage(port) : undefined;
+  port.onDisconnect.addListener(() => void chrome.runtime.lastError);
+  whenReady((shell) => (page ? shell.carriers.take(page) : shell.panels.open(port)))();
 });
 
 chrome.runtime.onMessage.addListener((message, { tab }) => {

@@ -19,6 +19,7 @@ import { refusalOf } from '../sites';
 import { shutStorage } from '../storage';
 import { Badge } from './badge';
 import { browserName, sessionName } from './browser-name';
+import { Carriers } from './carriers';
 import type { ClientName } from './client-titles';
 import { Groups, takenBack } from './groups';
 import { HubFinder, listens } from './hub-finder';
@@ -54,6 +55,7 @@ export class Shell {
   readonly downloads: Downloads;
   readonly pageTools: PageToolWatch;
   readonly panels: Panels;
+  readonly carriers: Carriers;
   readonly #badge = new Badge();
   readonly #running = new RunningCalls();
   readonly #stop: StopSwitch;
@@ -80,6 +82,14 @@ export class Shell {
       discover: (tabId) => discoverTools(tabId, this.#services),
       tell: (tools, tabId) => this.link.setTools(tools, tabId),
     });
+    this.carriers = new Carriers({
+      instanceId,
+      hub: () => this.link.hub,
+      link: () => this.link.state,
+      settings: () => this.#settings,
+      isStopped: () => this.#stop.isStopped,
+      changed: () => this.panels.update(),
+    });
     this.panels = new Panels({
       state: () => this.#panelState(),
       fulfil: (wish) => this.#fulfil(wish),
@@ -92,6 +102,7 @@ export class Shell {
       this.groups.load(),
       this.#stop.load(),
       this.downloads.load(),
+      this.carriers.load(),
       keepAlarm(),
     ]);
     this.link.start();
@@ -208,6 +219,10 @@ export class Shell {
         return this.groups.take(wish.tabId);
       case 'give':
         return this.groups.give(wish.tabId);
+      case 'allow':
+        return this.carriers.allow(wish.origin);
+      case 'putOff':
+        return this.carriers.putOff(wish.origin);
       case 'show':
         return showTab(wish.tabId);
       default:
@@ -223,6 +238,7 @@ export class Shell {
       drivenTabs: this.groups.drivenTabs.length,
     };
     this.#badge.show(standing).catch((error) => console.debug('tabwire: no badge:', error));
+    this.carriers.update();
     this.panels.update();
   }
 
@@ -238,6 +254,7 @@ export class Shell {
       readOnly: this.#settings.readOnly,
       clients: await Promise.all(clients),
       taken: await describe(this.groups.taken),
+      asking: this.carriers.asking,
     };
   }
 

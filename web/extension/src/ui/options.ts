@@ -8,7 +8,8 @@ import { isPort } from '../check';
 import type { PanelState } from '../panel';
 import { DEFAULT_SETTINGS, keptSettings, LONGEST_LABEL, type Settings } from '../settings';
 import { readSite } from '../sites';
-import { byId, setWords } from './dom';
+import { readOrigin } from '../web-apps';
+import { byId, make, refill, setWords } from './dom';
 import { showLink } from './link-view';
 import { PanelPort } from './panel-port';
 
@@ -28,6 +29,7 @@ const fields = {
   deniedSites: byId('denied-sites', HTMLTextAreaElement),
   label: byId('label', HTMLInputElement),
   port: byId('port', HTMLInputElement),
+  origin: byId('app-origin', HTMLInputElement),
 };
 let settings: Settings = DEFAULT_SETTINGS;
 let savedTimer: ReturnType<typeof setTimeout> | undefined;
@@ -41,11 +43,24 @@ fields.label.addEventListener('change', () => {
 fields.port.addEventListener('change', keepPort);
 fields.allowedSites.addEventListener('change', () => keepSites('allowedSites'));
 fields.deniedSites.addEventListener('change', () => keepSites('deniedSites'));
+byId('add-app', HTMLFormElement).addEventListener('submit', (event) => {
+  event.preventDefault();
+  addApp();
+});
+// The popup allows apps too: what is saved here next must not forget them.
+chrome.storage.onChanged.addListener((changes, area) => {
+  if (area === 'local' && keptSettings.key in changes) void refresh();
+});
 
 void load();
 
-async function load(): Promise<void> {
+async function refresh(): Promise<void> {
   settings = (await keptSettings.load()) ?? DEFAULT_SETTINGS;
+  showApps();
+}
+
+async function load(): Promise<void> {
+  await refresh();
   fields.readOnly.checked = settings.readOnly;
   fields.allowedSites.value = settings.allowedSites.join('\n');
   fields.deniedSites.value = settings.deniedSites.join('\n');
@@ -77,6 +92,41 @@ function keepSites(which: 'allowedSites' | 'deniedSites'): void {
   const sites = [...new Set(lines.map(readSite).filter((site) => site !== undefined))];
   field.value = sites.join('\n');
   keep({ [which]: sites });
+}
+
+function addApp(): void {
+  const origin = readOrigin(fields.origin.value);
+  if (origin === undefined) {
+    complain(fields.origin, 'An app is known by its address, such as https://app.example.');
+    return;
+  }
+  complain(fields.origin, '');
+  fields.origin.value = '';
+  keepApps([...new Set([...apps(), origin])]);
+}
+
+function apps(): readonly string[] {
+  return settings.webApps ?? [];
+}
+
+function keepApps(webApps: readonly string[]): void {
+  keep({ webApps });
+  showApps();
+}
+
+function showApps(): void {
+  refill(byId('web-apps', HTMLElement), apps().map(appRow));
+}
+
+function appRow(origin: string): HTMLLIElement {
+  const button = make('button', 'small', 'Remove');
+  button.type = 'button';
+  button.dataset.key = origin;
+  button.ariaLabel = `Remove ${origin}`;
+  button.addEventListener('click', () => keepApps(apps().filter((app) => app !== origin)));
+  const row = make('li');
+  row.append(make('span', 'origin', origin), button);
+  return row;
 }
 
 function complain(field: HTMLElement, message: string): void {

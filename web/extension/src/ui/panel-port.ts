@@ -42,6 +42,7 @@ function isPanelState(value: unknown): value is PanelState {
     isRecord(value.pairing) &&
     isText(value.paired) &&
     isListOf(value.clients, isRecord) &&
-    isListOf(value.taken, isRecord)
+    isListOf(value.taken, isRecord) &&
+    isListOf(value.asking, isText)
   );
 }

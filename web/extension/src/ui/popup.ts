@@ -33,6 +33,7 @@ function show(state: PanelState): void {
   byId('retry', HTMLElement).hidden = !['waiting', 'ended'].includes(state.link.type);
   byId('read-only', HTMLElement).hidden = !state.readOnly;
   showPairing(state);
+  showAsking(state.asking);
   showClients(state.clients);
   showTaken(state.taken);
   showStop(state.stopped);
@@ -54,6 +55,29 @@ function showPairing({ link, paired, pairing }: PanelState): void {
   if (isNeeded) return;
   code.value = '';
   if (link.type === 'connected') wantsToPair = false;
+}
+
+function showAsking(origins: readonly string[]): void {
+  byId('asking', HTMLElement).hidden = origins.length === 0;
+  refill(byId('asking-apps', HTMLElement), origins.map(askingRow));
+}
+
+function askingRow(origin: string): HTMLLIElement {
+  const wishes = [
+    ['Allow', { type: 'allow', origin }],
+    ['Not now', { type: 'putOff', origin }],
+  ] as const;
+  const buttons = wishes.map(([label, wish]) => {
+    const button = make('button', 'small', label);
+    button.type = 'button';
+    button.dataset.key = `${wish.type}-${origin}`;
+    button.ariaLabel = `${label}: ${origin}`;
+    button.addEventListener('click', () => port.wish(wish));
+    return button;
+  });
+  const row = make('li');
+  row.append(make('span', 'origin', origin), ...buttons);
+  return row;
 }
 
 function showClients(clients: readonly PanelClient[]): void {

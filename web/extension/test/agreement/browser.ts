@@ -57,7 +57,8 @@ export class Browser {
     this.#tab = sessions.tab;
   }
 
-  static async start(): Promise<Browser> {
+  /** Starts one, with further flags. */
+  static async start(flags: readonly string[] = []): Promise<Browser> {
     if (!existsSync(join(EXTENSION, 'manifest.json'))) {
       throw new Error(`there is no extension in ${EXTENSION}; build it with \`npm run build\``);
     }
@@ -65,7 +66,7 @@ export class Browser {
     const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
     const child = spawn(
       PROGRAM,
-      [...FLAGS, ...asRoot, `--user-data-dir=${profile}`, 'about:blank'],
+      [...FLAGS, ...flags, ...asRoot, `--user-data-dir=${profile}`, 'about:blank'],
       { stdio: 'ignore', env: { ...process.env, LC_ALL: 'C.UTF-8', LANGUAGE: 'en' } },
     );
     try {
@@ -99,6 +100,25 @@ export class Browser {
   /** Runs an expression in the extension and returns what it resolves to. */
   async inExtension(expression: string): Promise<unknown> {
     return evaluate(this.devtools, this.#extension, expression);
+  }
+
+  /** Runs an expression in the tab. */
+  async inTab(expression: string): Promise<unknown> {
+    return evaluate(this.devtools, this.#tab, expression);
+  }
+
+  /** Opens one more page of the extension and returns what runs expressions in it. */
+  async openPage(name: string): Promise<(expression: string) => Promise<unknown>> {
+    const url = text(await this.inExtension(`chrome.runtime.getURL(${JSON.stringify(name)})`));
+    const session = await openTab(this.devtools, url);
+    return (expression) => evaluate(this.devtools, session, expression);
+  }
+
+  /** Ends the extension's worker, as the browser does at will. */
+  async endWorker(): Promise<void> {
+    await this.devtools.send(this.#extension, 'ServiceWorker.enable');
+    await this.devtools.send(this.#extension, 'ServiceWorker.stopAllWorkers');
+    await this.devtools.send(this.#extension, 'ServiceWorker.disable');
   }
 
   async close(): Promise<void> {
@@ -135,7 +155,10 @@ async function openExtension(devtools: Devtools): Promise<string> {
   const isWorker = ({ type, url }: Target) =>
     type === 'service_worker' && url.endsWith('/background.js');
   const worker = await devtools.find(isWorker);
-  const url = new URL('options.html', worker.url).href;
+  return openTab(devtools, new URL('options.html', worker.url).href);
+}
+
+async function openTab(devtools: Devtools, url: string): Promise<string> {
   const { targetId } = await devtools.send('', 'Target.createTarget', { url, background: true });
   const session = await devtools.attach(text(targetId));
   const limit = performance.now() + START_WITHIN_MS;

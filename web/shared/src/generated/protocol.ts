@@ -150,6 +150,8 @@ export interface Hello {
   kind: Kind;
   /** What it can do beyond the minimum. */
   capabilities?: string[];
+  /** The paired instance that connects this app on its behalf, and whose key the proofs need. */
+  carrier?: string;
   /** The commands that a browser can do; empty means that it does not say. */
   commands?: string[];
   /** The log in which it numbers what it sends; absent where there is a `nonce`. */
@@ -158,6 +160,8 @@ export interface Hello {
   name?: string;
   /** Asks the hub to prove itself first; all else then comes with `prove`. */
   nonce?: string;
+  /** The web origin of a carried app, as its carrier attests it. */
+  origin?: string;
   /** The proof is made with a pairing code, which becomes a key. */
   pairing?: boolean;
   /** How far it has seen the hub's log. */
@@ -532,10 +536,12 @@ export const fromBrowserSchema = {
       instanceId: 'string',
       kind: 'Kind',
       capabilities: 'string[]?',
+      carrier: 'string?',
       commands: 'string[]?',
       epoch: 'string?',
       name: 'string?',
       nonce: 'string?',
+      origin: 'string?',
       pairing: 'boolean?',
       position: 'Position?',
       resumeToken: 'string?',

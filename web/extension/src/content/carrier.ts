@@ -1,0 +1,96 @@
+/**
+ * Answers a page that asks for a carrier, and passes messages on between it and the worker.
+ *
+ * Runs in every page and does nothing until the page asks. It decides nothing: whether the page may
+ * connect, and where it comes from, the worker knows from the browser. When the worker dies, the
+ * page's connection ends in a way that lets it come back, which starts the worker again.
+ */
+
+import { CARRIER, isFromPage, type ToPage } from '../carriage';
+import { isRecord, isText } from '../check';
+
+/** The little that is used of a window. */
+export interface AskingWindow {
+  addEventListener(type: 'message', listener: (event: Asked) => void): void;
+  postMessage(message: unknown, targetOrigin: string, transfer: Transferable[]): void;
+}
+
+type Asked = Pick<MessageEvent, 'data' | 'source'>;
+
+/** The little that is used of a port to the worker. */
+export type WorkerPort = Pick<
+  chrome.runtime.Port,
+  'postMessage' | 'disconnect' | 'onMessage' | 'onDisconnect'
+>;
+
+/** Ends that the page may come back from. */
+const WORKER_DIED: ToPage = { type: 'close', code: 1012, reason: 'the extension was ended' };
+const ORPHANED: ToPage = {
+  type: 'close',
+  code: 1012,
+  reason: 'the extension was replaced; reload',
+};
+
+const LONGEST_ID = 64;
+
+/** The way to the worker. */
+export interface Worker {
+  /** Whether there is still an extension: one that was removed or replaced leaves its scripts. */
+  isThere(): boolean;
+  /** Opens a port, which starts the worker; throws where there is none any more. */
+  connect(): WorkerPort;
+}
+
+/** Listens for pages that ask. */
+export function answerPages(window: AskingWindow, worker: Worker): void {
+  window.addEventListener('message', ({ data, source }) => {
+    if (source !== window || !isRecord(data) || data.tabwire !== 'carrier?') return;
+    if (!isText(data.id) || data.id.length > LONGEST_ID || !worker.isThere()) return;
+    const { port1, port2 } = new MessageChannel();
+    relay(port1, worker);
+    window.postMessage({ tabwire: 'carrier!', id: data.id }, '/', [port2]);
+  });
+}
+
+/** Our own worker. */
+export const ownWorker: Worker = {
+  isThere: () => chrome.runtime?.id !== undefined,
+  connect: () => {
+    const port = chrome.runtime.connect({ name: CARRIER });
+    // Looked at, or the browser tells the page's console of an end that is no fault.
+    port.onDisconnect.addListener(() => void chrome.runtime?.lastError);
+    return port;
+  },
+};
+
+function relay(page: MessagePort, worker: Worker): void {
+  let port: WorkerPort | undefined;
+  let isOver = false;
+  const tell = (message: ToPage) => {
+    if (isOver) return;
+    page.postMessage(message);
+    if (message.type !== 'close') return;
+    isOver = true;
+    page.close();
+  };
+  const open = () => {
+    const opened = worker.connect();
+    opened.onMessage.addListener((message: ToPage) => tell(message));
+    opened.onDisconnect.addListener(() => tell(WORKER_DIED));
+    return opened;
+  };
+  page.onmessage = ({ data }) => {
+    if (isOver || !isFromPage(data)) return;
+    try {
+      port ??= open();
+      port.postMessage(data);
+    } catch {
+      tell(ORPHANED);
+      return;
+    }
+    if (data.type !== 'close') return;
+    isOver = true;
+    port.disconnect();
+    page.close();
+  };
+}
