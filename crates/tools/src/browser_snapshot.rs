@@ -53,10 +53,10 @@ fn define() -> Definition {
             "open": {"type": "string", "description": "ref of a folded list"},
             "format": {"enum": ["outline", "markdown"], "description": "markdown: to read"},
             "links": {"type": "boolean", "description": "targets"},
-            "maxTokens": {"type": "integer", "description": "not 6000"},
+            "maxTokens": {"type": "integer", "description": "default 6000"},
             "cursor": {"type": "string", "description": "next part"},
             "since": {"type": "string", "description": "version: what differs"},
-            "onlyIfChanged": {"type": "string", "description": "version"},
+            "onlyIfChanged": {"type": "string", "description": "version: else whole"},
         }),
         json!({
             "mode": {"type": "string", "description": "for browsers that have modes"},

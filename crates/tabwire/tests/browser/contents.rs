@@ -217,8 +217,7 @@ async fn links_tell_where_they_lead_when_asked(stage: &Stage) {
     assert!(!client.snapshot().await.contains("url="), "only when asked");
     let shown = client.text("browser_snapshot", json!({"links": true})).await;
     assert!(line_in(&shown, "Leave").contains("[url=http://localhost/away?x=1#y]"), "{shown}");
-    let stay = format!("[url={}]", stage.site.url("/tab.html"));
-    assert!(line_in(&shown, "Stay").contains(&stay), "{shown}");
+    assert!(line_in(&shown, "Stay").contains("[url=/tab.html]"), "{shown}");
     client
         .fails("browser_snapshot", json!({"links": "yes"}), "INVALID_ARGUMENT|invalid_argument")
         .await;
