@@ -10,6 +10,7 @@ import { isId, isRecord, isText } from '../check';
 import { detachAll } from '../driver/debugger';
 import { endAllEmulation, endEmulation } from '../driver/emulation';
 import { judgeBy } from '../driver/judge';
+import { driverReady } from '../driver/register';
 import { endRules } from '../driver/tab-rules';
 import { endAnyTrace, endTraceOf } from '../driver/tracing';
 import { COMMAND_NAMES, discoverTools, execute } from '../execute';
@@ -266,9 +267,14 @@ export class Shell {
 
 /** Ends what a client has left in force in a tab that is not its own any more. */
 function letGo(tabId: number): void {
-  endEmulation(tabId);
-  endTraceOf(tabId);
-  endRules(tabId).catch((error) => console.debug('tabwire: rules are not ended:', error));
+  // What an earlier worker left must be known before it can be ended.
+  driverReady()
+    .then(() => {
+      endEmulation(tabId);
+      endTraceOf(tabId);
+      return endRules(tabId);
+    })
+    .catch((error) => console.debug('tabwire: rules are not ended:', error));
 }
 
 async function describe(tabIds: readonly number[]): Promise<PanelTab[]> {

@@ -123,7 +123,8 @@ async function undo(tabId: number, { state, script }: Entry): Promise<void> {
   const session = await openSession(tabId);
   try {
     for (const part of Object.keys(PARTS)) {
-      if (isOn(part, state)) await sendPart(session.send, part, {});
+      // One that is refused must not leave the others in force.
+      if (isOn(part, state)) await sendPart(session.send, part, {}).catch(() => undefined);
     }
     if (script !== undefined) await endInDocuments(session.send, script);
   } finally {
