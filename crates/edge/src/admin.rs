@@ -192,6 +192,12 @@ async fn call(
         let place = (body.session, body.tab);
         return call_as_client(&edge, &client, &body.tool, &args, place).await;
     }
+    let target = match body.target {
+        Some(CallTarget::Page) => Target::Page,
+        Some(CallTarget::Command) => Target::Command,
+        Some(CallTarget::App) | None => Target::App,
+    };
+    edge.toolbox.check_offered(target, &body.tool)?;
     let key = body.idempotency_key;
     let question = tools::keyed::digest(
         &format!("{} {:?} {:?}", body.tool, body.session, body.tab),
@@ -204,11 +210,7 @@ async fn call(
             .call_tool(ToolCall {
                 caller,
                 route: Route { session: body.session, binding },
-                target: match body.target {
-                    Some(CallTarget::Page) => Target::Page,
-                    Some(CallTarget::Command) => Target::Command,
-                    Some(CallTarget::App) | None => Target::App,
-                },
+                target,
                 tool: body.tool,
                 args,
                 tab: body.tab.map(TabId),

@@ -5,7 +5,7 @@
 //! and its limits are the same. What is wrong with any step's words is said before the first is
 //! done. Recording itself is in [`crate::recording`].
 
-use model::{CallProgress, Code, Fault, json::cut};
+use model::{CallProgress, Code, Fault, Retry, json::cut};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -184,8 +184,12 @@ async fn do_steps(toolbox: &Toolbox, client: &Client, steps: Vec<Step>) -> Resul
         match toolbox.call_unkeyed(&each, &step.tool, step.args).await {
             Ok(output) => done.outputs.push(output),
             Err(fault) if place == 0 => {
-                let message =
-                    format!("step 1, {}: {}; nothing was done", done.names[0], fault.message);
+                let rest = match fault.retry {
+                    // It was sent, and may have been done.
+                    Retry::Check => "no other step was done",
+                    _ => "nothing was done",
+                };
+                let message = format!("step 1, {}: {}; {rest}", done.names[0], fault.message);
                 return Err(Fault { message, ..fault });
             }
             Err(fault) => {

@@ -94,8 +94,12 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
             return order.run().await;
         }
         let session = order.find_session()?;
-        let format = order.args.get("format").and_then(Value::as_str).map(str::to_owned);
-        match (is_shaped(&session), format.as_deref()) {
+        let carried = || {
+            let cursor = order.args.get("cursor")?.as_str()?;
+            snapshot::cursor::carried(cursor, "format")
+        };
+        let format = order.args.get("format").cloned().or_else(carried);
+        match (is_shaped(&session), format.as_ref().and_then(Value::as_str)) {
             (true, Some("markdown")) => read_page(order, &session, Format::Markdown).await,
             (true, Some("semantic")) => read_page(order, &session, Format::Outline).await,
             (true, Some("skeleton")) => read_page(order, &session, Format::Skeleton).await,
@@ -121,6 +125,13 @@ async fn read_page(
     for name in ["cursor", "ref", "selector"] {
         args.extend(order.args.remove(name).map(|value| (name.to_owned(), value)));
     }
+    // So that the next part can be asked for by its cursor alone.
+    let word = match format {
+        Format::Markdown => "markdown",
+        Format::Outline => "semantic",
+        Format::Skeleton => "skeleton",
+    };
+    args.insert("format".to_owned(), json!(word));
     let mut view = View::take(&mut args)?;
     view.format = format;
     if let Some(length) = order.args.remove("maxLength") {

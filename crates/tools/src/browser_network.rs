@@ -1,6 +1,6 @@
 //! Tool `browser_network`: requests, what becomes of them, cookies, web storage, downloads.
 
-use model::{Fault, Json};
+use model::{Code, Fault, Json};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -148,12 +148,30 @@ async fn masked_cookies(order: &Order<'_>) -> Result<Output, Fault> {
     let tab = order.choose_tab(&session)?;
     let result = order.send(&session, tab, COOKIES, &order.args).await?;
     let mut result = result.to_value().unwrap_or_default();
-    for cookie in result["cookies"].as_array_mut().into_iter().flatten() {
-        if cookie["httpOnly"] != false {
-            cookie["value"] = json!("•••");
-        }
+    if !mask(&mut result) {
+        let message = format!("{} tells its cookies in a way that hides nothing", session.name);
+        return Err(Fault::new(Code::Refused, message)
+            .hint("an operator can start the hub without --read-only"));
     }
     Ok(answer::show(&session, order.action, &Json::of(&result)))
+}
+
+/// Masks the cookies that scripts cannot see; returns whether there is a list of cookies at all.
+fn mask(result: &mut Value) -> bool {
+    let list = match result {
+        Value::Array(list) => Some(list),
+        Value::Object(fields) => fields.get_mut("cookies").and_then(Value::as_array_mut),
+        _ => None,
+    };
+    let Some(list) = list else { return false };
+    for cookie in list {
+        match cookie.as_object_mut() {
+            Some(fields) if fields.get("httpOnly") == Some(&json!(false)) => {}
+            Some(fields) => drop(fields.insert("value".to_owned(), json!("•••"))),
+            None => *cookie = json!("•••"),
+        }
+    }
+    true
 }
 
 /// Gives what concerns storage the words of the commands.
@@ -167,4 +185,27 @@ fn name_storage(args: &mut Map<String, Value>) {
         _ => return,
     };
     args.insert("storageType".to_owned(), json!(long));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_logs_somebody_in_is_masked_in_every_shape() {
+        let seen = json!({"name": "a", "value": "1", "httpOnly": false});
+        let (own, foreign) = (json!({"name": "b", "value": "2", "httpOnly": true}), json!("c=3"));
+        let cookies = json!([seen, own, foreign]);
+        let masked = json!([seen, {"name": "b", "value": "•••", "httpOnly": true}, "•••"]);
+        for (mut result, expected) in [
+            (cookies.clone(), masked.clone()),
+            (json!({"cookies": cookies}), json!({"cookies": masked})),
+        ] {
+            assert!(mask(&mut result));
+            assert_eq!(result, expected);
+        }
+        for mut odd in [json!("b=2"), json!(7), Value::Null, json!({"b": "2"})] {
+            assert!(!mask(&mut odd), "{odd}");
+        }
+    }
 }

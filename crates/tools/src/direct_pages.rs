@@ -4,12 +4,15 @@
 //! description begins with whose word it is. Only what pages have told of themselves is listed:
 //! nobody is asked. The call goes the way of [`page_tools`].
 
-use hub::Hub;
-use model::{Code, Fault, Kind, ToolSpec};
+use std::sync::Arc;
+
+use hub::{Hub, Route, Session};
+use model::{Code, Fault, Kind, TabId, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
+    apps::take_session,
     definition::{Annotations, Client, Definition, Output},
     page_tools,
 };
@@ -43,6 +46,8 @@ impl Origins {
 
 /// A tool with the page that told it.
 struct Offer {
+    session: Arc<Session>,
+    tab: TabId,
     origin: String,
     spec: ToolSpec,
 }
@@ -50,7 +55,7 @@ struct Offer {
 /// Lists the tools, by name; of two with one name and different schemas only the first is there.
 pub(crate) fn list(hub: &Hub, origins: &Origins) -> Vec<Definition> {
     let mut listed: Vec<Definition> = Vec::new();
-    for Offer { origin, spec } in offers(hub, origins) {
+    for Offer { origin, spec, .. } in offers(hub, origins) {
         let name = format!("{PREFIX}{}", spec.name);
         if listed.len() < MOST && !listed.iter().any(|known| known.name == name) {
             listed.push(define(name, &origin, &spec));
@@ -68,19 +73,56 @@ pub(crate) async fn call(
     args: Value,
 ) -> Option<Result<Output, Fault>> {
     let tool = name.strip_prefix(PREFIX)?;
-    let origins = toolbox.direct_pages();
-    offers(&toolbox.hub, &origins).into_iter().find(|offer| offer.spec.name == tool)?;
+    let mut offers = offers(&toolbox.hub, &toolbox.direct_pages());
+    offers.retain(|offer| offer.spec.name == tool);
+    if offers.is_empty() {
+        return None;
+    }
     let Value::Object(mut args) = args else {
         let message = "the arguments must be an object";
         return Some(Err(Fault::new(Code::InvalidArgument, message)));
     };
-    let mut wish =
-        Map::from_iter([("action".to_owned(), json!("call")), ("tool".to_owned(), json!(tool))]);
-    for reserved in ["session", "tab"] {
-        wish.extend(args.remove(reserved).map(|value| (reserved.to_owned(), value)));
+    let (session, tab) = match choose(toolbox, client, tool, &offers, &mut args) {
+        Ok(chosen) => chosen,
+        Err(fault) => return Some(Err(fault)),
+    };
+    let wish = json!({
+        "action": "call", "tool": tool, "session": session, "tab": tab.0, "args": args,
+    });
+    Some((page_tools::TOOL.run)(toolbox, client, wish).await)
+}
+
+/// Chooses the page: only one that is trusted, whoever else declares a tool of that name.
+fn choose(
+    toolbox: &Toolbox,
+    client: &Client,
+    tool: &str,
+    offers: &[Offer],
+    args: &mut Map<String, Value>,
+) -> Result<(String, TabId), Fault> {
+    let named = args.remove("tab").map(|tab| {
+        let odd = || Fault::new(Code::InvalidArgument, "`tab` must be a whole number");
+        tab.as_u64().map(TabId).ok_or_else(odd)
+    });
+    let named = named.transpose()?;
+    let route = Route { session: take_session(args)?, binding: client.binding.clone() };
+    let what = format!("a trusted page with the tool {tool}");
+    let session = toolbox.hub.route(&route, &what, |session| {
+        offers.iter().any(|offer| offer.session.id == session.id)
+    })?;
+    let here: Vec<_> = offers.iter().filter(|offer| offer.session.id == session.id).collect();
+    let tab = match (named, here.as_slice()) {
+        (None, [only]) => only.tab,
+        (named, _) => session.choose_tab(&client.caller.client, named)?,
+    };
+    match here.iter().any(|offer| offer.tab == tab) {
+        true => Ok((session.id.to_string(), tab)),
+        false => {
+            let message = format!("the page in tab {tab} is not one whose {tool} is listed");
+            Err(Fault::new(Code::UnknownTool, message)
+                .hint("name the tab of one that is; page_tools list shows where they are"))
+        }
     }
-    wish.insert("args".to_owned(), Value::Object(args));
-    Some((page_tools::TOOL.run)(toolbox, client, Value::Object(wish)).await)
 }
 
 fn offers(hub: &Hub, origins: &Origins) -> Vec<Offer> {
@@ -91,8 +133,10 @@ fn offers(hub: &Hub, origins: &Origins) -> Vec<Offer> {
     for session in hub.filtered(|session| session.kind == Kind::Browser && session.is_connected()) {
         for tab in session.info().tabs.into_iter().filter(|tab| origins.has(&tab.url)) {
             let origin = origin(&tab.url).unwrap_or_default().to_owned();
-            let specs = session.page_tools(tab.id).into_iter();
-            offers.extend(specs.map(|spec| Offer { origin: origin.clone(), spec }));
+            for spec in session.page_tools(tab.id) {
+                let (session, origin) = (session.clone(), origin.clone());
+                offers.push(Offer { session, tab: tab.id, origin, spec });
+            }
         }
     }
     offers

@@ -164,8 +164,13 @@ fn read_file(path: &Path, expected: u64) -> Result<Vec<u8>, Fault> {
         );
     }
     let mut bytes = Vec::new();
-    file.by_ref().take(LARGEST).read_to_end(&mut bytes).map_err(|error| gone(error.to_string()))?;
-    Ok(bytes)
+    // One byte more than counted: what the kernel makes up as it is read has a size of 0.
+    let read = file.by_ref().take(expected + 1).read_to_end(&mut bytes);
+    read.map_err(|error| gone(error.to_string()))?;
+    match bytes.len() as u64 == expected {
+        true => Ok(bytes),
+        false => Err(odd("the file of the download does not have the bytes that it says it has")),
+    }
 }
 
 /// Whether what was opened is what was looked at: a name can be given to another file in between.

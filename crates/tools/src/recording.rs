@@ -133,11 +133,12 @@ impl Recording {
     /// Takes out what is the same in all steps and belongs to this time only.
     fn finish(mut self) -> Self {
         for name in ["session", "tab"] {
-            let mut seen: Vec<_> = self.steps.iter().filter_map(|step| step.get(name)).collect();
+            let mut seen: Vec<_> =
+                self.steps.iter().filter_map(|step| arguments(step).get(name)).collect();
             seen.dedup();
             if seen.len() == 1 {
-                for step in self.steps.iter_mut().filter_map(Value::as_object_mut) {
-                    step.remove(name);
+                for step in &mut self.steps {
+                    take_out(step, name);
                 }
             }
         }
@@ -146,7 +147,7 @@ impl Recording {
 
     /// The steps, from 1, that name a tab by a number, where there are several.
     pub(crate) fn tabs(&self) -> Vec<usize> {
-        let named = |step: &&Value| step.get("tab").is_some();
+        let named = |step: &&Value| arguments(step).get("tab").is_some();
         let steps = self.steps.iter().zip(1..).filter(|(step, _)| named(step));
         steps.map(|(_, number)| number).collect()
     }
@@ -161,6 +162,20 @@ fn write(tool: &str, args: Map<String, Value>) -> Value {
     let mut step = Map::from_iter([("tool".to_owned(), json!(tool))]);
     step.extend(args);
     Value::Object(step)
+}
+
+/// Where the arguments of a step are.
+fn arguments(step: &Value) -> &Value {
+    step.get("arguments").unwrap_or(step)
+}
+
+/// Takes an argument out of a step.
+fn take_out(step: &mut Value, name: &str) {
+    let Some(step) = step.as_object_mut() else { return };
+    match step.get_mut("arguments").and_then(Value::as_object_mut) {
+        Some(arguments) => drop(arguments.remove(name)),
+        None => drop(step.remove(name)),
+    }
 }
 
 /// Masks what was typed into password fields; returns whether there was any.
@@ -372,6 +387,24 @@ mod tests {
         assert_eq!(recorder.begin(&ann), Some(1), "two did not fit");
         tokio::time::advance(TIME).await;
         assert!(recorder.end(&ann).is_none());
+    }
+
+    #[test]
+    fn arguments_that_are_written_apart_count_as_well() {
+        let recorder = Recorder::default();
+        let ann = client("ann");
+        for (tab, expected) in [(7, vec![]), (8, vec![1, 2])] {
+            recorder.begin(&ann);
+            let buy = json!({"action": "call", "tool": "buy", "tab": tab, "args": {}});
+            recorder.note(&ann, "page_tools", buy, &Value::Null);
+            recorder.note(
+                &ann,
+                "browser_navigate",
+                json!({"action": "back", "tab": 7}),
+                &Value::Null,
+            );
+            assert_eq!(recorder.end(&ann).unwrap().tabs(), expected);
+        }
     }
 
     #[test]

@@ -114,8 +114,10 @@ fn write_outline(
                 .hint("take a new snapshot; folded lists say [open=…]")
         })?;
         opened = plan::opened(&runs, at);
-        let ranges = opened.iter().map(|run| runs[*run].start()..runs[*run].end);
-        parts = if opened.is_empty() { vec![tree.whole(at)] } else { ranges.collect() };
+        parts = plan::parts_of(&runs, &opened);
+        if parts.is_empty() {
+            parts.push(tree.whole(at));
+        }
     }
     let layout = Layout::of(tree, &runs, &opened, |_| true);
     let skeleton = view.format == Format::Skeleton;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use hub::Hub;
-use model::{Code, Fault, Json};
+use model::{Code, Fault, Json, Target};
 use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
 use tokio::sync::watch;
@@ -147,6 +147,23 @@ impl Toolbox {
         self.own(name).is_some() && self.selection.read().has(name)
     }
 
+    /// Checks a call that goes past the list: what the tool for it would not do is not done.
+    pub fn check_offered(&self, target: Target, name: &str) -> Result<(), Fault> {
+        let selection = self.selection.read();
+        let does = |tool: &&CoreTool| match target {
+            Target::App => false,
+            Target::Page => tool.name == page_tools::TOOL.name,
+            Target::Command => tool.actions.iter().any(|action| action.command == name),
+        };
+        let has_all = TOOLS.iter().all(|tool| selection.has(tool.name));
+        let is_offered = match target {
+            Target::App => selection.has_apps(),
+            // A command that is nobody's is hidden where anything is.
+            _ => has_all || TOOLS.iter().filter(does).any(|tool| selection.has(tool.name)),
+        };
+        if is_offered { Ok(()) } else { Err(selection.hidden(name)) }
+    }
+
     /// Puts manifests in force and all others out of it; returns what is wrong with them together.
     pub fn set_manifests(&self, manifests: Vec<Manifest>) -> Vec<ManifestError> {
         let complaints = self.manifests.set(manifests);
@@ -158,17 +175,25 @@ impl Toolbox {
     pub fn definition(&self, name: &str) -> Option<Definition> {
         match self.own(name) {
             Some(own) => self.offers(name).then(|| own.definition.clone()),
-            None if !self.selection.read().has_apps() => None,
             None if originals::find(name).is_some() => None,
-            None => self
-                .manifests
-                .definition(&self.hub, name)
-                .or_else(|| apps::definition(&self.hub, name))
-                .or_else(|| {
-                    let pages = direct_pages::list(&self.hub, &self.direct_pages());
-                    pages.into_iter().find(|definition| definition.name == name)
-                }),
+            None => {
+                let has_apps = self.selection.read().has_apps();
+                let app = has_apps.then(|| {
+                    let described = self.manifests.definition(&self.hub, name);
+                    described.or_else(|| apps::definition(&self.hub, name))
+                });
+                app.flatten().or_else(|| self.page_definition(name))
+            }
         }
+    }
+
+    /// Returns what a client reads about a page's tool that stands in the list itself.
+    fn page_definition(&self, name: &str) -> Option<Definition> {
+        if !self.selection.read().has(page_tools::TOOL.name) {
+            return None;
+        }
+        let pages = direct_pages::list(&self.hub, &self.direct_pages());
+        pages.into_iter().find(|definition| definition.name == name)
     }
 
     /// Watches the list: the number grows when it may have changed.
@@ -237,16 +262,18 @@ impl Toolbox {
 
     /// Returns whether a call with these arguments takes `session` or `tab`.
     pub(crate) fn takes(&self, name: &str, args: &Map<String, Value>, argument: &str) -> bool {
+        let alias = ALIASES.iter().find(|(_, meant)| *meant == argument);
+        let is_said = alias.is_some_and(|(alias, _)| args.contains_key(*alias));
         let action = match (self.own(name), originals::find(name)) {
             // Its `session` is one to close.
             (Some(own), _) if own.tool.name == browser_instance::TOOL.name => return false,
-            (Some(own), _) if own.tool.actions.is_empty() => return own.checker.has(argument),
+            (Some(own), _) if own.tool.actions.is_empty() => {
+                return !is_said && own.checker.has(argument);
+            }
             (Some(own), _) => action::find(own.tool, args),
             (None, Some((_, action))) => Some(action),
             (None, None) => return argument == "session",
         };
-        let alias = ALIASES.iter().find(|(_, meant)| *meant == argument);
-        let is_said = alias.is_some_and(|(alias, _)| args.contains_key(*alias));
         !is_said && action.is_some_and(|action| action.accepts(argument))
     }
 
@@ -265,8 +292,8 @@ impl Toolbox {
             (None, None) => None,
         };
         let Some(own) = own else {
-            let selection = self.selection.read();
-            let is_hidden = !selection.has_apps();
+            let selection = self.selection.read().clone();
+            let is_hidden = !selection.has_apps() && self.page_definition(name).is_none();
             return if is_hidden { Err(selection.hidden(name)) } else { Ok(Prepared::App(args)) };
         };
         if !self.offers(own.tool.name) {
@@ -291,18 +318,23 @@ impl Toolbox {
     }
 
     async fn call_app(&self, client: &Client, name: &str, args: Value) -> Result<Output, Fault> {
-        if self.manifests.has(&self.hub, name)
+        let selection = self.selection.read().clone();
+        if selection.has_apps()
+            && self.manifests.has(&self.hub, name)
             && let Some(done) =
                 manifest::call(&self.manifests, self, client, name, args.clone()).await
         {
             return done;
         }
-        if self.selection.read().has(page_tools::TOOL.name)
+        if selection.has(page_tools::TOOL.name)
             && let Some(done) = direct_pages::call(self, client, name, args.clone()).await
         {
             return done;
         }
-        apps::call(self, client, name, args).await
+        match selection.has_apps() {
+            true => apps::call(self, client, name, args).await,
+            false => Err(selection.hidden(name)),
+        }
     }
 
     /// Checks an address that a browser is to be sent to, where there is one.

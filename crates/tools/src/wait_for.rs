@@ -117,12 +117,12 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
                 let now = session.feed_position().sequence;
                 // Whoever only looks wants to see what there is.
                 let begin = if limit.is_zero() { Sequence(0) } else { now };
-                let since = args.since.map_or(begin, Sequence);
+                let mut since = args.since.map_or(begin, Sequence);
                 let contains = args.contains.map(|text| text.to_lowercase());
                 let wanted = Wanted { name: args.event, tab: args.tab, contains };
-                let waiting = event(toolbox, &session, &wanted, since);
+                let waiting = event(toolbox, &session, &wanted, &mut since);
                 let waited = tokio::time::timeout(limit, waiting).await;
-                return waited.unwrap_or_else(|_| Ok(no_event(&session, limit)));
+                return waited.unwrap_or_else(|_| Ok(no_event(&session, since, limit)));
             }
         };
         waited.unwrap_or_else(|_| {
@@ -139,9 +139,9 @@ fn nothing(limit: Duration) -> String {
     }
 }
 
-/// The answer of waiting in vain; what it has seen need not be looked at again.
-fn no_event(session: &Session, limit: Duration) -> Output {
-    let next = session.feed_position().sequence.0;
+/// The answer of waiting in vain; what it has seen need not be looked at again, and what came
+/// since must be.
+fn no_event(session: &Session, Sequence(next): Sequence, limit: Duration) -> Output {
     let text = format!("{} (next cursor: {next})", nothing(limit));
     let structured = json!({"happened": false, "session": &*session.name, "next": next});
     Output { text, structured, ..Output::default() }
@@ -254,19 +254,23 @@ fn tab_of(body: &str) -> Option<u64> {
     serde_json::from_str::<Value>(body).ok()?["tabId"].as_u64()
 }
 
+/// Waits for events after a place in the feed, which moves on with what was looked at: nothing is
+/// looked at twice.
 async fn event(
     toolbox: &Toolbox,
     session: &Arc<Session>,
     wanted: &Wanted,
-    since: Sequence,
+    since: &mut Sequence,
 ) -> Result<Output, Fault> {
     let mut watcher = toolbox.hub.watch();
     loop {
-        let (current, entries) = session.feed_after(since, usize::MAX);
+        let (current, entries) = session.feed_after(*since, usize::MAX);
+        let newest = entries.last().map(|last| Sequence(last.sequence));
+        // One from the future starts over; a log that cannot be read now is read again.
+        *since = newest.unwrap_or_else(|| (*since).min(current.sequence));
         let fitting: Vec<_> = entries.iter().filter(|entry| wanted.is_met(entry)).collect();
         if !fitting.is_empty() {
-            let next = entries.last().map_or(current.sequence.0, |last| last.sequence);
-            return Ok(show_events(session, &fitting, next));
+            return Ok(show_events(session, &fitting, since.0));
         }
         next(&mut watcher, session).await?;
     }

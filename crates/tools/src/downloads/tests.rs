@@ -46,6 +46,12 @@ fn a_plain_file_of_the_counted_size_is_read_and_nothing_else() {
     check_refused(Path::new(""), 5, Code::Refused, "no whole path");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_no_file_on_a_disk_is_not_read() {
+    check_refused(Path::new("/proc/version"), 0, Code::Refused, "does not have the bytes");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_is_not_followed() {

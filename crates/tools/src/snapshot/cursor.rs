@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::{Node, tree::Tree, view::invalid};
 
-/// The longest that is read.
-const LONGEST: usize = 4000;
+/// The longest that is read: one byte of an argument takes up to six.
+const LONGEST: usize = 64 << 10;
 
 /// The node at which the next part begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +87,13 @@ const CARRIED: [&str; 10] = [
     "viewportOnly",
 ];
 
+/// Returns an argument that a cursor carries.
+pub fn carried(text: &str, name: &str) -> Option<Value> {
+    let mut parts = text.split('~').skip(1).filter_map(|part| part.split_once('='));
+    let (_, value) = parts.find(|(known, _)| *known == name)?;
+    serde_json::from_str(&decode(value)?).ok()
+}
+
 /// Writes the arguments that a cursor carries.
 pub fn carry(args: &Map<String, Value>) -> String {
     let mut text = String::new();
@@ -120,4 +127,18 @@ fn decode(text: &str) -> Option<String> {
         bytes.push(u8::from_str_radix(digits, 16).ok()?);
     }
     String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_cursor_carries_can_be_asked_for() {
+        let args = Map::from_iter([("format".to_owned(), Value::from("markdown"))]);
+        let text = format!("1.45.12{}~depth=2", carry(&args));
+        assert_eq!(carried(&text, "format"), Some(Value::from("markdown")));
+        assert_eq!(carried(&text, "region"), None);
+        assert_eq!(carried("120", "format"), None, "one of another kind");
+    }
 }

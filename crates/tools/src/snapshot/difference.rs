@@ -6,7 +6,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{HashMap, HashSet, VecDeque},
     ops::Range,
 };
 
@@ -144,15 +144,18 @@ impl Comparison<'_, '_, '_> {
             }
             let place = now.and_then(|at| self.new.node(at).reference());
             let place = place.map_or(String::new(), |place| format!(" in [ref={place}]"));
-            let (mut gone, come) = different(was, is);
+            let (gone, come) = different(was, is);
+            // Taken from near its beginning, which would move all of a list.
+            let mut gone = VecDeque::from(gone);
             for text in come {
                 let is_it = |old: &Text<'_>| {
                     old.before == text.before || (old.after == text.after && text.after.is_some())
                 };
                 // Few are left, and of many only the first are compared.
-                match gone.iter().take(NEAR).position(is_it) {
+                let near = gone.iter().take(NEAR).position(is_it);
+                match near.and_then(|near| gone.remove(near)) {
                     Some(old) => {
-                        let (new, old) = (text.words, shorten(&gone.remove(old).words));
+                        let (new, old) = (text.words, shorten(&old.words));
                         let words = format!("~ text: {new} (was {old:?}){place}");
                         changes.push(Change::Changed(words));
                     }

@@ -158,7 +158,8 @@ impl Writer<'_, '_> {
 
     fn table(&mut self, at: usize, around: &mut Around, depth: usize) {
         let tree = self.tree;
-        if self.is_layout(at) {
+        let has_rows = (at + 1..tree.end(at)).any(|inner| tree.node(inner).role == "row");
+        if !has_rows || self.is_layout(at) {
             return self.fill(at + 1..tree.end(at), around, depth + 1);
         }
         let mut place = at + 1;
@@ -182,9 +183,6 @@ impl Writer<'_, '_> {
                 }
                 _ => place += 1,
             }
-        }
-        if rows == 0 {
-            self.fill(at + 1..tree.end(at), around, depth + 1);
         }
     }
 

@@ -202,3 +202,15 @@ pub fn opened(runs: &[Run], at: usize) -> Vec<usize> {
     let within = all().filter(|(_, run)| run.start() <= at && at < run.end);
     within.max_by_key(|(_, run)| run.start()).map(|(place, _)| place).into_iter().collect()
 }
+
+/// The parts of a page that runs take. One that is in another is shown with that: an item may name
+/// the run that it begins, and the one that is in it.
+pub fn parts_of(runs: &[Run], opened: &[usize]) -> Vec<Range<usize>> {
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for run in opened.iter().map(|place| &runs[*place]) {
+        if parts.last().is_none_or(|last| last.end < run.end) {
+            parts.push(run.start()..run.end);
+        }
+    }
+    parts
+}

@@ -65,6 +65,9 @@ async fn the_first_failure_ends_it_and_says_what_was_done() {
     let fault = batch(&stage, json!({"steps": [click, back]})).await.unwrap_err();
     assert_eq!(fault.code, Code::Foreign("ELEMENT_NOT_FOUND".into()));
     assert!(fault.message.contains("step 1") && fault.message.contains("nothing was done"));
+    chrome.answers(CLICK, Err(Fault::new(Code::OutcomeUnknown, "the browser went away")));
+    let fault = batch(&stage, json!({"steps": [click, back]})).await.unwrap_err();
+    assert!(fault.message.ends_with("; no other step was done"), "{fault}");
 }
 
 #[tokio::test]
@@ -237,4 +240,12 @@ async fn a_long_recording_is_linked() {
     let kept = stage.toolbox.shelf.read("local", link.uri.rsplit('/').next().unwrap()).unwrap();
     let steps: Value = serde_json::from_slice(&kept.content).unwrap();
     assert_eq!(steps["steps"][0]["expression"], long);
+}
+
+#[tokio::test]
+async fn a_step_that_names_its_tab_by_another_word_keeps_it() {
+    let stage = Stage::start();
+    let _chrome = stage.browser("chrome").await;
+    let wait = json!({"tool": "wait_for", "until": "event", "tabId": 8, "timeoutMs": 0});
+    batch(&stage, json!({"steps": [wait], "tab": 7})).await.unwrap();
 }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use model::{Change, Code, TabId};
 use serde_json::json;
 use tokio::time::Instant;
+use tools::direct_pages::Origins;
 
 use crate::fake::{Abilities, Stage, spec};
 
@@ -61,4 +63,23 @@ async fn browsers_that_tell_by_themselves_are_not_asked() {
     let chrome = stage.able("chrome", Abilities { capabilities: &[], ..WEBMCP }).await;
     stage.call("page_tools", json!({"action": "list"})).await.unwrap();
     assert_eq!(chrome.calls(), 0);
+}
+
+#[tokio::test]
+async fn a_listed_page_tool_is_called_in_a_trusted_page_only() {
+    let stage = Stage::start();
+    let chrome = stage.able("chrome", Abilities { tabs: &[7, 8], ..Abilities::default() }).await;
+    for tab in [7, 8] {
+        let tools = vec![spec("buy", false)];
+        chrome.change(Change::ToolsChanged { tab: Some(TabId(tab)), tools });
+    }
+    stage.toolbox.list_pages_of(Origins::parse(&["https://7.example".to_owned()]).unwrap());
+    let other = json!({"action": "call", "tool": "buy", "tab": 8, "args": {"color": "red"}});
+    stage.call("page_tools", other).await.unwrap();
+    assert_eq!(chrome.last().2, Some(8), "now that is the tab that was used last");
+    stage.call("page.buy", json!({"color": "red"})).await.unwrap();
+    assert_eq!(chrome.last().2, Some(7));
+    let fault = stage.call("page.buy", json!({"color": "red", "tab": 8})).await.unwrap_err();
+    assert_eq!(fault.code, Code::UnknownTool, "{fault}");
+    assert_eq!(chrome.calls(), 2, "it has not reached the other page");
 }

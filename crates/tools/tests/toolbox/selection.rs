@@ -1,10 +1,10 @@
 //! Tools that a hub does not offer.
 
-use model::Code;
+use model::{Change, Code, TabId};
 use serde_json::json;
-use tools::selection::Selection;
+use tools::{direct_pages::Origins, selection::Selection};
 
-use crate::fake::{Stage, spec};
+use crate::fake::{Abilities, Stage, spec};
 
 fn only(words: &str) -> Selection {
     let words: Vec<_> = words.split(',').map(str::to_owned).collect();
@@ -42,10 +42,40 @@ async fn what_is_not_selected_is_neither_listed_nor_callable() {
 }
 
 #[tokio::test]
+async fn what_is_hidden_is_not_done_past_the_list_either() {
+    use model::Target;
+    let stage = Stage::start();
+    let check = |target, name| stage.toolbox.check_offered(target, name).is_ok();
+    assert!(check(Target::Command, "anybodys") && check(Target::App, "paint"));
+    stage.toolbox.select(only("browse"));
+    assert!(check(Target::Command, "browser_mouse_click"));
+    assert!(!check(Target::Command, "browser_evaluate"));
+    assert!(!check(Target::Command, "anybodys"));
+    assert!(!check(Target::Page, "buy") && !check(Target::App, "paint"));
+}
+
+#[tokio::test]
 async fn another_selection_is_announced() {
     let stage = Stage::start();
     let mut changes = stage.toolbox.changes();
     changes.mark_unchanged();
     stage.toolbox.select(only("wait"));
     changes.changed().await.unwrap();
+}
+
+#[tokio::test]
+async fn listed_tools_of_pages_go_with_the_group_of_pages() {
+    let stage = Stage::start();
+    let chrome = stage.able("chrome", Abilities { tabs: &[7], ..Abilities::default() }).await;
+    let tools = vec![spec("buy", false)];
+    chrome.change(Change::ToolsChanged { tab: Some(TabId(7)), tools });
+    stage.toolbox.list_pages_of(Origins::parse(&["*".to_owned()]).unwrap());
+    for (words, is_there) in [("pages,browse", true), ("apps", false)] {
+        stage.toolbox.select(only(words));
+        let listed = stage.toolbox.list().into_iter().any(|tool| tool.name == "page.buy");
+        assert_eq!(listed, is_there, "{words}");
+        assert_eq!(stage.toolbox.definition("page.buy").is_some(), is_there, "{words}");
+        let called = stage.call("page.buy", json!({"color": "red"})).await;
+        assert_eq!(called.is_ok(), is_there, "{words}: {called:?}");
+    }
 }

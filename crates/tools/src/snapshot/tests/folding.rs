@@ -206,3 +206,24 @@ fn a_page_of_any_shape_takes_few_steps_for_each_node() {
         assert!(steps < MOST_STEPS, "{name}: {steps} steps for each node");
     }
 }
+
+#[test]
+fn an_item_that_names_two_lists_opens_both_and_shows_nothing_twice() {
+    let mut nodes = Vec::new();
+    for card in 0..12 {
+        nodes.push(json!([1, 1 + card * 100, 0, "article", format!("Card {card}")]));
+        for n in 1..=70 {
+            let name = format!("Choose the offer {n} of card {card}");
+            nodes.push(json!([1, 1 + card * 100 + n, 1, "button", name]));
+        }
+    }
+    let page = page(json!(nodes));
+    let folded = shown(&page, json!({})).text;
+    assert_eq!(folded.matches("[open=e1]").count(), 2, "{folded}");
+    let seen = walk(&page, json!({"open": "e1"}), 2000);
+    let mut once = seen.clone();
+    once.sort();
+    once.dedup();
+    assert_eq!(once.len(), seen.len(), "{seen:?}");
+    assert!(seen.contains(&"e20".to_owned()) && seen.contains(&"e501".to_owned()), "{seen:?}");
+}

@@ -114,3 +114,16 @@ fn ways_to_look_that_do_not_go_together_are_refused() {
         assert!(words.contains(part), "{args}: {words}");
     }
 }
+
+#[test]
+fn a_cursor_that_was_given_is_taken_whatever_was_looked_for() {
+    let node = |n: u32| json!([1, n, 0, "button", "\"".repeat(400)]);
+    let page = page(json!((1..=80).map(node).collect::<Vec<_>>()));
+    let first = shown(
+        &page,
+        json!({"find": "\"".repeat(400), "role": "button", "selector": "\"".repeat(400)}),
+    );
+    let cursor = first.cursor.unwrap();
+    assert!(cursor.len() > 4000, "{}", cursor.len());
+    assert!(shown(&page, json!({"cursor": cursor})).lines > 0);
+}

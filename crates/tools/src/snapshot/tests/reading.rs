@@ -104,3 +104,15 @@ fn a_table_that_arranges_a_page_is_not_squeezed_into_rows() {
     let expected = ["## News", "Much happened.", "[button \"Buy\" d2e1]"];
     assert_eq!(lines_of(&page, json!({"format": "markdown"})), expected);
 }
+
+#[test]
+fn a_table_without_rows_says_its_caption_once() {
+    let page = page(json!([
+        [1, 1, 0, "table", "Orders"],
+        [1, 2, 1, "caption", "Orders"],
+        [1, 0, 1, "text", "none yet"],
+    ]));
+    let text = shown(&page, json!({"format": "markdown"})).text;
+    assert!(text.ends_with("\nOrders\nnone yet"), "{text}");
+    assert_eq!(text.matches("Orders").count(), 1, "{text}");
+}
