@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::time::{self, Instant};
 
 use crate::{
-    Toolbox,
+    Toolbox, browser_navigate,
     definition::{Client, Output},
 };
 
@@ -94,6 +94,7 @@ pub async fn open(toolbox: &Toolbox, client: &Client, new: NewBrowser) -> Result
         return Err(Fault::new(Code::Refused, "the hub is read-only: it starts no browsers"));
     }
     let launcher = launcher(toolbox)?;
+    let url = new.url.clone();
     let progress = Progress::new(client);
     progress.say(0.0, "starting the browser");
     let opening = {
@@ -101,8 +102,9 @@ pub async fn open(toolbox: &Toolbox, client: &Client, new: NewBrowser) -> Result
         blocking(move || {
             let extension = launcher.extension();
             let extension = extension.map_err(|why| Fault::new(Code::Unsupported, why))?;
-            let NewBrowser { headless, profile, name, browser, url } = new;
-            let wish = Wish { headless, profile, name, browser, url, extension };
+            let NewBrowser { headless, profile, name, browser, .. } = new;
+            // Headless Chromium never loads an address of its command line.
+            let wish = Wish { headless, profile, name, browser, url: None, extension };
             launcher.browsers().start(&wish).map_err(refused)
         })
         .await??
@@ -117,8 +119,20 @@ pub async fn open(toolbox: &Toolbox, client: &Client, new: NewBrowser) -> Result
     progress.say(2.0, &format!("connected as {name}"));
     let gone = || Fault::new(Code::ToolFailed, "the browser was closed while it came up");
     let record = opening.keep(&name).ok_or_else(gone)?;
-    let text = say_opened(&record, &name);
-    let structured = json!({"session": name, "browser": show(&record, Some(&session))});
+    let mut text = say_opened(&record, &name);
+    let mut structured = json!({"session": name, "browser": show(&record, Some(&session))});
+    if let Some(url) = url {
+        progress.say(3.0, "loading its first page");
+        let args = json!({"action": "goto", "session": name, "url": url});
+        // The browser runs, whatever becomes of the page.
+        match (browser_navigate::TOOL.run)(toolbox, client, args).await {
+            Ok(loaded) => {
+                text = format!("{text}\n{}", loaded.text);
+                structured["page"] = loaded.structured;
+            }
+            Err(fault) => text = format!("{text}\n{url} was not loaded: {fault}"),
+        }
+    }
     Ok(Output { text, structured, ..Output::default() })
 }
 

@@ -27,3 +27,13 @@ async fn a_window_that_a_click_opens_belongs_to_the_client() {
         site.reported("gone", json!(name)).await;
     }
 }
+
+#[tokio::test]
+async fn a_browser_is_started_with_a_page_that_is_loaded_and_the_clients_own() {
+    let stage = Stage::start().await;
+    let other = stage.another_client("codex");
+    let url = stage.site.url("/tab.html?first");
+    let session = other.start_browser(json!({"url": url})).await;
+    let here = json!({"session": session, "expression": "document.readyState + location.href"});
+    assert_eq!(other.text("browser_execute", here).await, format!("complete{url}"));
+}
