@@ -27,6 +27,21 @@ test('the tools have the names that clients know, and schemas', () => {
   for (const { inputSchema } of tools) assert.equal(inputSchema?.additionalProperties, false);
 });
 
+test('load_model shows nothing that was withdrawn while it loaded', async () => {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const there: Room = {
+    ...room(),
+    fetchModel: async (source) => {
+      controller.abort(new Error('withdrawn'));
+      return { name: 'late', source, color: '#ffffff' };
+    },
+  };
+  const loading = run(there, 'load_model', { url: '/late.glb' }, { ...CONTEXT, signal });
+  await assert.rejects(loading, /withdrawn/);
+  assert.equal(there.store.state, INITIAL_STATE);
+});
+
 test('load_model shows built-in models and addresses, and can be undone', async () => {
   const there = room();
   await run(there, 'load_model', { builtin: 'teapot' });
@@ -154,9 +169,14 @@ function room(): Room {
   };
 }
 
-async function run(there: Room, name: string, args: Record<string, unknown>): Promise<unknown> {
+async function run(
+  there: Room,
+  name: string,
+  args: Record<string, unknown>,
+  context = CONTEXT,
+): Promise<unknown> {
   const tool = toolsFor(there).find((one) => one.name === name) ?? assert.fail(name);
-  return tool.run(args, CONTEXT);
+  return tool.run(args, context);
 }
 
 async function refuse(name: string, args: Record<string, unknown>, words: RegExp): Promise<void> {

@@ -29,6 +29,8 @@ const STOPPED: Refusal = {
   message: 'the user has stopped Tabwire in this browser; press Resume in the extension',
 };
 
+const UNPAIRED = 'this browser is not paired with a hub any more';
+
 export interface CarrierParts {
   /** This browser's name for itself. */
   readonly instanceId: string;
@@ -122,6 +124,8 @@ export class Carriers implements PageOwner {
     const refusal = this.#refusalOf(origin);
     if (refusal === undefined) {
       if (page.isWaiting) this.#connect(page);
+      // It is there by our key, which the user has taken away.
+      else if (this.#parts.link().type === 'unpaired') page.end(1013, UNPAIRED);
       return;
     }
     page.refuse(refusal);

@@ -33,12 +33,18 @@ interface Begun extends BegunDownload {
 export class Downloads implements DownloadLog {
   readonly #emit: Emit;
   readonly #drivenTabs: () => Promise<readonly chrome.tabs.Tab[]>;
+  readonly #mayTell: (url: string) => boolean;
   readonly #listeners = new Set<() => void>();
   #begun: readonly Begun[] = [];
 
-  constructor(emit: Emit, drivenTabs: () => Promise<readonly chrome.tabs.Tab[]>) {
+  constructor(
+    emit: Emit,
+    drivenTabs: () => Promise<readonly chrome.tabs.Tab[]>,
+    mayTell: (url: string) => boolean,
+  ) {
     this.#emit = emit;
     this.#drivenTabs = drivenTabs;
+    this.#mayTell = mayTell;
   }
 
   async load(): Promise<void> {
@@ -60,6 +66,8 @@ export class Downloads implements DownloadLog {
     // A worker that starts is told of old downloads too.
     if (item.state !== 'in_progress' || this.#begun.some(({ id }) => id === item.id)) return;
     const { id, filename, finalUrl: url, referrer } = item;
+    // A page may well offer what another site has.
+    if (![item.url, url, referrer].every((each) => this.#mayTell(each))) return;
     const tabId = sourceOf(referrer || url, await this.#drivenTabs());
     if (tabId === undefined) return;
     const begun: Begun = { id, filename, url, tabId, at: Date.parse(item.startTime) };

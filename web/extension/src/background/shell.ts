@@ -70,7 +70,11 @@ export class Shell {
     this.groups = this.#newGroups();
     this.#stop = this.#newStop();
     const emit: HubLink['emit'] = (name, data, level) => this.link.emit(name, data, level);
-    this.downloads = new Downloads(emit, () => this.#drivenTabs());
+    this.downloads = new Downloads(
+      emit,
+      () => this.#drivenTabs(),
+      (url) => this.mayTell(url),
+    );
     this.#services = services({
       groups: this.groups,
       stop: this.#stop,
@@ -79,7 +83,8 @@ export class Shell {
       emit,
     });
     this.pageTools = new PageToolWatch({
-      isDriven: (tabId) => this.groups.isDriven(tabId),
+      // After the user's Stop no page is entered, not even to look.
+      isDriven: (tabId) => this.groups.isDriven(tabId) && !this.#stop.isStopped,
       discover: (tabId) => discoverTools(tabId, this.#services),
       tell: (tools, tabId) => this.link.setTools(tools, tabId),
     });

@@ -3,7 +3,7 @@
  */
 
 import { boolean, defineCommand, oneOf, optional } from '../command';
-import { clearConsole, readConsole } from '../driver/console';
+import { clearConsole, type LogEntry, mayRead, readConsole } from '../driver/console';
 
 export default defineCommand({
   name: 'browser_get_console_logs',
@@ -14,7 +14,10 @@ export default defineCommand({
   },
 
   async run(page, { level, clear }) {
-    const all = await page.guard(readConsole(await page.session()), 10_000);
+    const kept = await page.guard(readConsole(await page.session()), 10_000);
+    const all: LogEntry[] = [];
+    // Those of documents that were left are kept too, and of frames.
+    for (const entry of kept) if (await mayRead(page, entry)) all.push(entry);
     const logs = level === 'all' ? all : all.filter((entry) => entry.level === level);
     if (clear) clearConsole(page.tabId);
     return { logs, count: logs.length };

@@ -6,8 +6,7 @@
  */
 
 import { defineCommand } from '../command';
-import { type LogEntry, readConsole } from '../driver/console';
-import type { Page } from '../driver/page';
+import { type LogEntry, mayRead, readConsole } from '../driver/console';
 import { type Entry, isFailed, reportRequest } from '../driver/request-entry';
 import { keepRequests } from '../driver/request-log';
 import { visibleRequests, watchRequests } from '../driver/request-view';
@@ -36,7 +35,7 @@ export default defineCommand({
     const errors: LogEntry[] = [];
     for (const entry of logs) {
       if (entry.level !== 'error' || isToldBy(told, entry)) continue;
-      if (await maySee(page, entry)) errors.push(entry);
+      if (await mayRead(page, entry)) errors.push(entry);
     }
     const pageErrors = grouped(errors.filter(({ uncaught }) => uncaught === true));
     const consoleErrors = grouped(errors.filter(({ uncaught }) => uncaught !== true));
@@ -51,15 +50,6 @@ export default defineCommand({
 // Chrome writes every failed request to the console as well.
 function isToldBy(failed: ReadonlySet<string>, { text, url = '' }: LogEntry): boolean {
   return text.startsWith('Failed to load resource') && failed.has(url);
-}
-
-async function maySee({ services }: Page, { url }: LogEntry): Promise<boolean> {
-  try {
-    if (url !== undefined) await services.checkSite(url);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function grouped(entries: readonly LogEntry[]): Grouped[] {

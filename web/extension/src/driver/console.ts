@@ -10,6 +10,9 @@ import type { Session } from './debugger';
 import { onDebuggerEvent } from './debugger-events';
 import { emitEvent } from './events';
 import { type Fields, fieldsOf, listIn, numberIn, textIn } from './fields';
+import { judge } from './judge';
+import { ignore } from './race';
+import type { Services } from './services';
 import { listen } from './signals';
 
 export type Level = 'debug' | 'error' | 'info' | 'log' | 'warning';
@@ -60,6 +63,19 @@ export async function readConsole(session: Session): Promise<readonly LogEntry[]
   return [...log.entries].sort((one, other) => one.timestamp - other.timestamp);
 }
 
+/** Whether a message is of a site that clients may use, as far as it says. */
+export async function mayRead(
+  { services }: { readonly services: Pick<Services, 'checkSite'> },
+  { url }: LogEntry,
+): Promise<boolean> {
+  try {
+    if (url !== undefined) await services.checkSite(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Forgets a tab's messages. */
 export function clearConsole(tabId: number): void {
   const log = logOf(tabId);
@@ -86,8 +102,14 @@ function add(tabId: number, entry: LogEntry): void {
   if (!log.isLive && (entry.timestamp <= log.clearedAt || isKnown(log, entry))) return;
   log.entries.push(entry);
   log.entries.splice(0, log.entries.length - KEPT);
-  if (!log.isLive || !mayTell(log)) return;
-  const { level, text, url, line } = entry;
+  if (log.isLive && mayTell(log)) ignore(tell(tabId, entry));
+}
+
+/** Tells the hub, unless it is of a site that the user keeps from clients, or of nobody's tab. */
+async function tell(tabId: number, { level, text, url, line }: LogEntry): Promise<void> {
+  const { allows, drives } = await judge();
+  const tab = await chrome.tabs.get(tabId);
+  if (!drives(tabId) || !allows(tab.url ?? '') || !allows(url ?? '')) return;
   const where = { ...(url === undefined ? {} : { url }), ...(line === undefined ? {} : { line }) };
   const weight = level === 'error' || level === 'warning' ? level : 'info';
   emitEvent('console', { tabId, level, text, ...where }, weight);

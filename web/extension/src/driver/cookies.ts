@@ -63,7 +63,7 @@ export async function findCookies(page: Page, which: Which, name?: string): Prom
   });
   const allowed: Cookie[] = [];
   for (const cookie of found) {
-    if (isOfPage(cookie, tabUrl) && (await mayHave(page, cookie))) allowed.push(cookie);
+    if (isOfPage(cookie, tabUrl) && (await mayHave(page, cookie, which))) allowed.push(cookie);
   }
   return allowed;
 }
@@ -120,12 +120,21 @@ function isOfPage({ partitionKey }: Cookie, url: string): boolean {
   return host === site || host.endsWith(`.${site}`);
 }
 
-async function mayHave(page: Page, cookie: Cookie): Promise<boolean> {
+async function mayHave(page: Page, cookie: Cookie, which: Which): Promise<boolean> {
   try {
-    await page.services.checkSite(addressOf({ ...cookie, secure: true }));
-    await page.services.checkSite(addressOf({ ...cookie, secure: false }));
+    for (const address of addressesOf(cookie, which)) await page.services.checkSite(address);
     return true;
   } catch {
     return false;
   }
+}
+
+/** A cookie has no port: it is as allowed as its host at the address that it was asked for. */
+function addressesOf(cookie: Cookie, which: Which): string[] {
+  if (which.type === 'domain') {
+    return [true, false].map((secure) => addressOf({ ...cookie, secure }));
+  }
+  const { protocol, port } = new URL(which.url);
+  const host = cookie.domain.replace(/^\./, '');
+  return [`${protocol}//${host}${port === '' ? '' : `:${port}`}/`];
 }

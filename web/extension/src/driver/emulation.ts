@@ -55,9 +55,23 @@ export async function emulate(page: Page, change: EmulationChange): Promise<Emul
     set(page.tabId, { state, ...(script === undefined ? {} : { script }) });
     return state;
   } catch (error) {
-    await putBack(await page.session(), done, before.state);
+    const session = await page.session();
+    // Not what was before: a tab that was given back meanwhile has nothing any more.
+    await putBack(session, done, entries.get(page.tabId)?.state ?? {});
+    if (done.includes('place')) await putPlaceBack(page.tabId, session, before.script);
     throw explain(error);
   }
+}
+
+/** The page itself, and the documents that come, were perhaps told of a place already. */
+async function putPlaceBack(tabId: number, session: Session, old?: string): Promise<void> {
+  const entry = entries.get(tabId);
+  const place = entry?.state.geolocation;
+  ignore(Promise.resolve().then(() => answerNow(tabId, place, place === undefined)));
+  if (entry === undefined || place === undefined) return;
+  if (old !== undefined) await endInDocuments(session.send, old);
+  const script = await answerInDocuments(session.send, place).catch(() => undefined);
+  set(tabId, { state: entry.state, ...(script === undefined ? {} : { script }) });
 }
 
 /** Half of a change is none; what was refused is put back too. */
@@ -150,7 +164,12 @@ async function movePlace(
     answered.catch(() => undefined),
     PAGE_ANSWERS_WITHIN_MS,
   );
-  return geolocation === undefined ? undefined : answerInDocuments(send, geolocation);
+  if (geolocation === undefined) return undefined;
+  // Waited for without the call's limits: one whose name nobody heard could not be ended.
+  const told = await answerInDocuments((await page.session()).send, geolocation);
+  if (!page.limits.signal.aborted || told === undefined) return told;
+  await endInDocuments((await page.session()).send, told);
+  throw page.limits.signal.reason;
 }
 
 async function sendPart(send: Session['send'], part: string, state: Emulation): Promise<void> {

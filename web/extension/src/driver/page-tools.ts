@@ -11,12 +11,16 @@ import { isRecord } from '../check';
 import { CommandError } from '../command';
 import type { DeclaredTool, ToolOutcome } from '../content/api';
 import { numberDocument, printReference } from './documents';
-import { ALL, type Answer, DocumentGone, type Where } from './inject';
+import { ALL, type Answer, DocumentGone, unresponsive, type Where } from './inject';
 import type { Page } from './page';
-import { ignore, remaining } from './race';
+import { ignore, remaining, within } from './race';
 
 const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const MOST_TOOLS = 128;
+const LONGEST_DESCRIPTION = 1_000;
+const LARGEST_SCHEMA = 8_192;
+// A frame that never says what it has must not keep the others' tools from being known.
+const LIST_WITHIN_MS = 1_000;
 
 /** A tool with the document that declares it. */
 interface Found extends DeclaredTool {
@@ -95,9 +99,28 @@ function only({ documentId, frameId }: Found['place']): Where {
 }
 
 async function listInPage(page: Page, where: Where): Promise<readonly DeclaredTool[]> {
-  const [answer] = await page.runInPage(where, askPageWorld, [null, '{}']).catch(() => []);
-  const tools: unknown = answer?.value;
-  return Array.isArray(tools) ? tools.filter(isDeclared) : [];
+  const asked = page.runInPage(where, askPageWorld, [null, '{}']);
+  const [answer] = await within(asked, page.limits, LIST_WITHIN_MS, unresponsive).catch(() => []);
+  return readDeclared(answer?.value);
+}
+
+/** Reads tools that a page's own world told: every function it was made with may be the page's. */
+export function readDeclared(told: unknown): DeclaredTool[] {
+  if (!Array.isArray(told)) return [];
+  return told.slice(0, MOST_TOOLS).flatMap((tool: unknown) => {
+    if (!isRecord(tool)) return [];
+    const { name, description, inputSchema, readOnly } = tool;
+    if (typeof name !== 'string' || typeof description !== 'string') return [];
+    const isSchema = typeof inputSchema === 'string' && inputSchema.length <= LARGEST_SCHEMA;
+    return [
+      {
+        name,
+        description: description.slice(0, LONGEST_DESCRIPTION),
+        ...(isSchema ? { inputSchema } : {}),
+        readOnly: readOnly === true,
+      },
+    ];
+  });
 }
 
 async function perform(page: Page, tool: Found, input: unknown): Promise<ToolOutcome> {
@@ -106,7 +129,7 @@ async function perform(page: Page, tool: Found, input: unknown): Promise<ToolOut
   const where = only(tool.place);
   if (!isNative) {
     const [answer] = await page.runInPage(where, askPageWorld, [name, JSON.stringify(input)]);
-    return isOutcome(answer?.value) ? answer.value : { type: 'unknown' };
+    return readOutcome(answer?.value);
   }
   const cancel = () => ignore(page.run(where, cancelInPage, [callId]));
   page.limits.signal.addEventListener('abort', cancel);
@@ -199,12 +222,13 @@ interface ToolInPage {
   readonly annotations?: { readonly readOnlyHint?: unknown } | null;
 }
 
-function isDeclared(value: unknown): value is DeclaredTool {
-  return isRecord(value) && typeof value.name === 'string' && typeof value.description === 'string';
-}
-
-function isOutcome(value: unknown): value is ToolOutcome {
-  return isRecord(value) && typeof value.type === 'string';
+/** Reads what a tool of the page's own world came to; it fills no forms, so none can wait. */
+export function readOutcome(told: unknown): ToolOutcome {
+  if (!isRecord(told)) return { type: 'unknown' };
+  const { type, value, message } = told;
+  if (type === 'done') return { type, value: typeof value === 'string' ? value : null };
+  if (type === 'failed') return { type, message: String(message) };
+  return { type: 'unknown' };
 }
 
 /** Tools answer in text, which is JSON where they answered with something else. */

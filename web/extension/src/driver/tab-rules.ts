@@ -77,9 +77,16 @@ export async function setHeaders(page: Page, headers: Headers): Promise<void> {
 
 /** Ends all rules of a tab: nobody drives it any more. */
 export async function endRules(tabId: number): Promise<void> {
-  const session = holds.get(tabId);
-  if (session === undefined) return;
+  // A worker that has just begun has not read them yet; nor may it hold the tab again.
+  await known;
+  if (!rules.has(tabId)) return;
   rules.set(tabId, NONE);
+  const session = holds.get(tabId);
+  // Without one, `resume` is under way and finds nothing to put in force.
+  if (session === undefined) {
+    await keep();
+    return;
+  }
   await Promise.allSettled([applyMocks(session), applyHeaders(session)]);
   drop(tabId);
   await keep();
@@ -120,6 +127,7 @@ async function resume(tabId: number): Promise<void> {
   const session = await openSession(tabId);
   hold(session);
   await Promise.all([applyMocks(session), applyHeaders(session)]);
+  if (isEmpty(rulesOf(tabId))) drop(tabId);
   if (mocksOf(tabId).length === 0) return;
   setTimeout(() => {
     if (mocksOf(tabId).length === 0) return;
@@ -142,14 +150,18 @@ async function change(
   // A hold of its own: the call gives its own back.
   if (!holds.has(tabId)) hold(await openSession(tabId));
   const session = holds.get(tabId) ?? (await page.session());
-  page.limits.signal.throwIfAborted();
   const before = rulesOf(tabId);
-  rules.set(tabId, next(before));
   try {
+    page.limits.signal.throwIfAborted();
+    rules.set(tabId, next(before));
     await page.guard(Promise.all([keep(), apply(session)]), APPLY_WITHIN_MS);
   } catch (error) {
     // The debugger may have gone meanwhile, and with it all rules.
-    if (rules.has(tabId)) rules.set(tabId, before);
+    if (rules.has(tabId)) {
+      rules.set(tabId, before);
+      // It may have taken what was withdrawn, or still will.
+      ignore(apply(session));
+    }
     ignore(keep());
     throw error;
   } finally {
@@ -226,17 +238,34 @@ async function takePaused(tabId: number, paused: Fields, sessionId?: string): Pr
 async function decide(tabId: number, paused: Fields): Promise<Decision | undefined> {
   await known;
   const { allows } = await judge();
-  const { mocks } = rulesOf(tabId);
-  const mock = mockFor(mocks, paused);
   // What the user keeps from clients is not answered by them either.
   const url = textIn(fieldsOf(paused.request), 'url') ?? '';
-  if (mock === undefined || !allows(url)) return undefined;
+  if (mockFor(mocksOf(tabId), paused) === undefined || !allows(url)) return undefined;
+  if (await isForDenied(tabId, paused, allows)) return undefined;
+  // Chosen only now: another request may have used one up meanwhile.
+  const { mocks } = rulesOf(tabId);
+  const mock = mockFor(mocks, paused);
+  if (mock === undefined) return undefined;
   const times = mock.times === undefined ? {} : { times: mock.times - 1 };
   const used: Mock = { ...mock, ...times, used: mock.used + 1 };
   const next = mocks.map((each) => (each === mock ? used : each));
   rules.set(tabId, { ...rulesOf(tabId), mocks: next });
   if (mock.times !== undefined) await keep().catch(() => undefined);
   return answerOf(mock, paused);
+}
+
+/**
+ * Whether an answer could become part of a page that the user keeps from clients: a script that its
+ * frame asks another site for runs as that frame's own. A document is only what its address says.
+ */
+async function isForDenied(
+  tabId: number,
+  paused: Fields,
+  allows: (url: string) => boolean,
+): Promise<boolean> {
+  if (textIn(paused, 'resourceType') === 'Document') return false;
+  const frames = (await chrome.webNavigation.getAllFrames({ tabId })) ?? [];
+  return frames.some(({ url }) => !allows(url));
 }
 
 function noteEnd(tabId: number, reason: string): void {

@@ -88,6 +88,20 @@ test('allowing is kept with the settings, and the page connects when it comes ba
   assert.equal(sockets.all.length, 1, 'an origin counts whole');
 });
 
+test('a page does not stay with a hub that this browser is not paired with any more', () => {
+  const { carriers, sockets, now, ask } = scene({ webApps: [APP] });
+  const port = ask();
+  sockets.last.open();
+  now.hub = undefined;
+  now.link = { type: 'waiting', reason: 'the hub is gone' };
+  carriers.update();
+  assert.equal(port.isOpen, true, 'a link that is lost comes back');
+  now.link = { type: 'unpaired', reason: 'no key' };
+  carriers.update();
+  assert.equal(port.isOpen, false);
+  assert.equal(port.last?.code, 1013);
+});
+
 test('who was put off is not shown again, also not by the next worker', async () => {
   const { carriers, make, ask } = scene();
   ask();

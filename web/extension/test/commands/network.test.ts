@@ -37,7 +37,13 @@ interface Told {
   readonly status?: number;
 }
 
-async function run(tabId: number, toolName: string, args: unknown, more: Partial<Services> = {}) {
+async function run(
+  tabId: number,
+  toolName: string,
+  args: unknown,
+  more: Partial<Services> = {},
+  { signal } = new AbortController(),
+) {
   const call = {
     type: 'callTool' as const,
     callId: 'c1',
@@ -48,7 +54,6 @@ async function run(tabId: number, toolName: string, args: unknown, more: Partial
     client: { id: 'x', name: 'X' },
     tabId,
   };
-  const { signal } = new AbortController();
   return Object(await execute(call, { signal }, { ...services, ...more }));
 }
 
@@ -175,6 +180,23 @@ test('a stopped request is mocked, let on, or let on when Chrome refuses the ans
   assert.equal(last(5), '5 Fetch.continueRequest', 'its times are over');
 });
 
+test('what a denied frame asks another site for is not answered by a client', async () => {
+  openTab(10);
+  await run(10, 'browser_mock_request', { url: 'cdn.test/*', body: 'steal()' });
+  browser.frames.set(10, ['https://a.test/', `https://${DENIED}/`]);
+  const paused = { requestId: 'f', request: { url: 'https://cdn.test/lib.js' } };
+  raise(10, 'Fetch.requestPaused', { ...paused, resourceType: 'Script' });
+  await soon();
+  assert.equal(last(10), '10 Fetch.continueRequest');
+  raise(10, 'Fetch.requestPaused', { ...paused, resourceType: 'Document' });
+  await soon();
+  assert.equal(last(10), '10 Fetch.fulfillRequest');
+  browser.frames.delete(10);
+  raise(10, 'Fetch.requestPaused', { ...paused, resourceType: 'Script' });
+  await soon();
+  assert.equal(last(10), '10 Fetch.fulfillRequest');
+});
+
 test('mocks that end with the debugger are told once', async () => {
   openTab(6);
   await run(6, 'browser_mock_request', { url: '/x' });
@@ -196,6 +218,37 @@ test('a mock that cannot be set leaves nothing behind', async () => {
   await assert.rejects(run(7, 'browser_mock_request', { url: '/x' }), /not today/);
   browser.answer = () => ({});
   assert.equal((await run(7, 'browser_get_requests', {})).mocks, undefined);
+});
+
+test('headers of a call that was withdrawn do not stay in force', async () => {
+  openTab(11);
+  const controller = new AbortController();
+  browser.answer = (_, method) => {
+    if (method === 'Network.setExtraHTTPHeaders') controller.abort(new Error('withdrawn'));
+    return {};
+  };
+  const headers = { 'X-A': '1' };
+  await assert.rejects(run(11, 'browser_set_headers', { headers }, {}, controller), /withdrawn/);
+  browser.answer = () => ({});
+  await soon();
+  const sent = browser.asked.filter((it) => it === '11 Network.setExtraHTTPHeaders');
+  assert.equal(sent.length, 2, 'set, and set back');
+});
+
+test('a call that was withdrawn while it attached does not hold the tab', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  openTab(12);
+  const controller = new AbortController();
+  browser.answer = (_, method) => {
+    if (method === 'Page.enable') controller.abort(new Error('withdrawn'));
+    return {};
+  };
+  await assert.rejects(run(12, 'browser_mock_request', { url: '/x' }, {}, controller), /withdrawn/);
+  browser.answer = () => ({});
+  await soon();
+  mock.timers.tick(30_001);
+  assert.equal(browser.asked.at(-1), 'detach 12');
+  mock.timers.reset();
 });
 
 test('hidden cookies are masked where only looking is allowed, and denied ones are not there', async () => {

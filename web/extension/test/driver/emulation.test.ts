@@ -121,6 +121,26 @@ test('a call that was withdrawn leaves nothing in force', async () => {
   assert.deepEqual(await emulate(pageOf(5), {}), {});
 });
 
+test('a page is not left with the place of a call that was withdrawn', async () => {
+  const places: unknown[] = [];
+  const executeScript = async ({ args }: { args: unknown[] }) => void places.push(args[0]);
+  Reflect.set(Reflect.get(globalThis, 'chrome'), 'scripting', { executeScript });
+  const controller = new AbortController();
+  browser.answer = (_tabId, method) => {
+    if (method !== 'Page.addScriptToEvaluateOnNewDocument') return {};
+    controller.abort(new Error('withdrawn'));
+    return { identifier: '1' };
+  };
+  const geolocation = { latitude: 1, longitude: 2, accuracy: 3 };
+  const page = pageOf(10, controller.signal);
+  await assert.rejects(emulate(page, { geolocation }), /withdrawn/);
+  browser.answer = () => ({});
+  await soon();
+  assert.deepEqual(places, [geolocation, null]);
+  assert.equal(asked('10 Page.removeScriptToEvaluateOnNewDocument'), 1);
+  page.close();
+});
+
 test('it survives the worker, and ends with the tab, its release and a stop', async () => {
   const kept = () => JSON.stringify(browser.session.values.get(KEY));
   await emulate(pageOf(6), { media: 'print' });

@@ -28,6 +28,8 @@ export class FakeDriverChrome {
   readonly attached = new Set<number>();
   /** Answers a debugger command; throws to refuse it. */
   answer: (tabId: number, method: string) => unknown = () => ({});
+  /** The addresses of a tab's frames; its own if nothing is said. */
+  readonly frames = new Map<number, readonly string[]>();
   /** Events by their path, such as `tabs.onRemoved`. */
   readonly events = new Map<string, FakeEvent>();
 
@@ -50,12 +52,14 @@ export class FakeDriverChrome {
       if (tab === undefined) throw new Error(`No tab with id: ${id}.`);
       return { ...tab, active: false, discarded: false, groupId: -1 };
     };
+    const getAllFrames = async ({ tabId }: { tabId: number }) =>
+      (this.frames.get(tabId) ?? [this.tabs.get(tabId)?.url ?? '']).map((url) => ({ url }));
     Object.assign(globalThis, {
       chrome: {
         storage: { session: this.session },
         tabs: area('tabs', { get }),
         debugger: area('debugger', this.#debugger()),
-        webNavigation: area('webNavigation'),
+        webNavigation: area('webNavigation', { getAllFrames }),
         webRequest: area('webRequest'),
         downloads: area('downloads'),
       },

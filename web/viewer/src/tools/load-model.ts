@@ -14,7 +14,7 @@ export const loadModel = defineTool({
   description: `Show a model: builtin (${BUILTIN_NAMES.join(', ')}) or url of a .glb or .gltf`,
   args: { builtin: optional(choice(BUILTIN_NAMES)), url: optional(text(2000)) },
 
-  async run(room, { builtin, url }) {
+  async run(room, { builtin, url }, { signal }) {
     if ((builtin === undefined) === (url === undefined)) {
       const names = BUILTIN_NAMES.join(', ');
       throw new ArgumentError(
@@ -22,6 +22,8 @@ export const loadModel = defineTool({
       );
     }
     const model = builtin === undefined ? await room.fetchModel(url ?? '') : room.builtin(builtin);
+    // What was withdrawn while it loaded must not be shown all the same.
+    signal.throwIfAborted();
     room.store.change({ type: 'model', ...model }, 'client');
     return { ok: true, model };
   },

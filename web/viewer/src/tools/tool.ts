@@ -6,7 +6,7 @@
  * of it refuses with the same words.
  */
 
-import type { Tool } from '@tabwire/sdk';
+import type { RunContext, Tool } from '@tabwire/sdk';
 import { type Arguments, readArguments, schemaOf, type ValuesOf } from '../arguments';
 import type { BuiltinName } from '../models/names';
 import type { Store } from '../store';
@@ -33,7 +33,7 @@ interface Definition<A extends Arguments> {
   readonly description: string;
   readonly args: A;
   readonly readOnly?: boolean;
-  run(room: Room, values: ValuesOf<A>): unknown;
+  run(room: Room, values: ValuesOf<A>, context: RunContext): unknown;
 }
 
 /** Makes of a definition what the SDK takes, once there is a room. */
@@ -44,6 +44,6 @@ export function defineTool<A extends Arguments>(definition: Definition<A>): (roo
     description,
     inputSchema: schemaOf(args),
     readOnly,
-    run: async (given) => definition.run(room, readArguments(args, given)),
+    run: async (given, context) => definition.run(room, readArguments(args, given), context),
   });
 }

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readDeclared, readOutcome } from '../../src/driver/page-tools';
+
+test("tools of a page's own world are cut to size here, whatever the page made of it", () => {
+  const long = 'x'.repeat(100_000);
+  const [tool, ...others] = readDeclared([
+    { name: 'a', description: long, inputSchema: long, readOnly: 'yes' },
+    { name: 'b' },
+    null,
+  ]);
+  assert.deepEqual(tool, { name: 'a', description: 'x'.repeat(1_000), readOnly: false });
+  assert.deepEqual(others, []);
+  const schema = { name: 'a', description: '', inputSchema: { type: 'object' }, readOnly: true };
+  assert.deepEqual(readDeclared([schema]), [{ name: 'a', description: '', readOnly: true }]);
+  const many = Array.from({ length: 1_000 }, (_, n) => ({ name: `t${n}`, description: '' }));
+  assert.equal(readDeclared(many).length, 128);
+  assert.deepEqual(readDeclared({ length: 1 }), []);
+});
+
+test("what a tool of a page's own world came to is one of three things", () => {
+  assert.deepEqual(readOutcome({ type: 'done', value: '1' }), { type: 'done', value: '1' });
+  assert.deepEqual(readOutcome({ type: 'done', value: {} }), { type: 'done', value: null });
+  assert.deepEqual(readOutcome({ type: 'failed' }), { type: 'failed', message: 'undefined' });
+  for (const odd of [{ type: 'waiting', ref: 1 }, { type: 'x' }, null, 'done']) {
+    assert.deepEqual(readOutcome(odd), { type: 'unknown' });
+  }
+});
