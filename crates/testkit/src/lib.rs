@@ -48,7 +48,7 @@ pub mod wait;
 pub use api::Api;
 pub use app::{Answer, FakeApp};
 pub use browser::FakeBrowser;
-pub use command::Commands;
+pub use command::{Commands, Running};
 pub use cutter::Cutter;
 pub use dial::Dial;
 pub use executor::Executor;

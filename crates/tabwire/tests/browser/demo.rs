@@ -3,7 +3,7 @@
 
 use std::{fs, time::Duration};
 
-use testkit::{Commands, Place, Signal, eventually};
+use testkit::{Commands, Place, Running, Signal, eventually};
 
 use crate::{
     painting::{Painting, between, colour, distance, hue},
@@ -19,11 +19,21 @@ fn commands(place: &Place) -> Commands<'_> {
     Commands::new(PROGRAM, place).variable("TMPDIR", temporary.to_str().unwrap())
 }
 
-/// Fails where a process or a folder is left.
-#[track_caller]
-fn nothing_is_left(place: &Place) {
-    let left = processes::mentioning(&place.path().display().to_string());
-    assert!(left.is_empty(), "{left:?}");
+/// Waits until it has said something; a browser may take long to come up.
+async fn until_said(playing: &Running, words: &str) {
+    testkit::within(PLAYING, words, async {
+        while !playing.stdout().contains(words) {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    })
+    .await;
+}
+
+/// Fails where a process or a folder is left. Chrome's crash handler ends by itself, a moment after
+/// its browser.
+async fn nothing_is_left(place: &Place) {
+    let left = || processes::mentioning(&place.path().display().to_string());
+    eventually("all processes have ended", async || left().is_empty().then_some(())).await;
     let folders = fs::read_dir(place.folder("t")).unwrap().flatten();
     let names = folders.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let names: Vec<_> = names.filter(|name| name.starts_with("tabwire")).collect();
@@ -56,7 +66,7 @@ async fn the_demo_plays_and_saves_a_picture_and_leaves_nothing_else() {
     let mask: Vec<_> = all.map(warm).collect();
     let model = picture.average(&mask);
     assert!(between(hue(model), hue(colour("#89341c"))) < 20.0, "{model:?}");
-    nothing_is_left(&place);
+    nothing_is_left(&place).await;
 }
 
 #[tokio::test]
@@ -65,12 +75,11 @@ async fn the_demo_ends_cleanly_whenever_it_is_interrupted() {
     for moment in ["hub ", "get_browser_connection_url", "Darken it"] {
         let place = Place::create();
         let playing = commands(&place).spawn(&["demo", "--headless"]);
-        let reached = async || playing.stdout().contains(moment).then_some(());
-        eventually(moment, reached).await;
+        until_said(&playing, moment).await;
         playing.signal(Signal::Interrupt);
         let ended = playing.finished_within(PLAYING).await.must_exit(130);
         assert!(!ended.stdout.contains("picture"), "{}", ended.stdout);
-        nothing_is_left(&place);
+        nothing_is_left(&place).await;
     }
 }
 
@@ -78,17 +87,11 @@ async fn the_demo_ends_cleanly_whenever_it_is_interrupted() {
 async fn the_demo_stays_when_told_to_and_ends_by_a_signal() {
     let place = Place::create();
     let playing = commands(&place).spawn(&["demo", "--headless", "--stay"]);
-    let stays = async || playing.stdout().contains("until Ctrl-C").then_some(());
-    testkit::within(PLAYING, "it plays", async {
-        while stays().await.is_none() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    })
-    .await;
+    until_said(&playing, "until Ctrl-C").await;
     assert!(playing.stdout().contains("tabwire-demo -- "), "{}", playing.stdout());
     playing.signal(Signal::Interrupt);
     playing.finished_within(PLAYING).await.must_exit(0);
-    nothing_is_left(&place);
+    nothing_is_left(&place).await;
 }
 
 #[tokio::test]
@@ -97,5 +100,5 @@ async fn the_demo_says_how_to_get_a_browser_where_there_is_none() {
     let commands = commands(&place).variable("TABWIRE_BROWSER", "/nowhere/chromium");
     let said = commands.run(&["demo", "--headless"]).await.must_exit(1).stderr;
     assert!(said.contains("/nowhere/chromium") && said.contains("apt install chromium"), "{said}");
-    nothing_is_left(&place);
+    nothing_is_left(&place).await;
 }
