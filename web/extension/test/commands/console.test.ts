@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
 import { judgeBy } from '../../src/driver/judge';
-import type { Services } from '../../src/driver/services';
 import { execute, registerDriver } from '../../src/execute';
 import { FakeDriverChrome } from '../driver/fake-driver-chrome';
+import { fakeServices } from '../support/fake-services';
 
 const browser = new FakeDriverChrome().install();
 registerDriver();
@@ -12,21 +12,15 @@ const isAllowed = (url: string) => !url.includes('denied.test');
 judgeBy({ allows: isAllowed, drives: (tabId) => tabId === 1 });
 
 const told: unknown[] = [];
-const services: Services = {
-  claim: () => {},
-  openTab: () => Promise.reject(new Error('not here')),
-  tabsOf: () => [],
+const services = fakeServices({
   checkSite: (url) => {
     if (!isAllowed(url)) throw new CommandError('SITE_NOT_ALLOWED', 'denied');
   },
-  downloads: { begun: () => [], listen: () => () => {} },
   limitsSites: () => true,
-  isReadOnly: () => false,
-  isStopped: () => false,
   emit: (name, data) => {
     if (name === 'console') told.push(Object(data).text);
   },
-};
+});
 
 async function readLogs() {
   const call = {

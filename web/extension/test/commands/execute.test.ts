@@ -4,6 +4,7 @@ import { CommandError } from '../../src/command';
 import type { Services } from '../../src/driver/services';
 import { execute, registerDriver } from '../../src/execute';
 import { FakeDriverChrome } from '../driver/fake-driver-chrome';
+import { fakeServices } from '../support/fake-services';
 
 const browser = new FakeDriverChrome().install();
 browser.tabs.set(1, { id: 1, url: 'https://a.test/', title: 'A', frozen: false });
@@ -29,19 +30,7 @@ function run(toolName: string, args: unknown, world: World = {}): Promise<unknow
     client: { id: 'x', name: 'X' },
     ...(tabId === undefined ? {} : { tabId }),
   };
-  const all: Services = {
-    claim: () => {},
-    openTab: () => Promise.reject(new Error('not here')),
-    tabsOf: () => [],
-    checkSite: () => {},
-    limitsSites: () => false,
-    isReadOnly: () => false,
-    isStopped: () => false,
-    downloads: { begun: () => [], listen: () => () => {} },
-    emit: () => {},
-    ...services,
-  };
-  return execute(call, { signal }, all);
+  return execute(call, { signal }, fakeServices(services));
 }
 
 async function refused(work: Promise<unknown>, code: string, message: RegExp): Promise<void> {

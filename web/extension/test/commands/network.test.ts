@@ -6,6 +6,7 @@ import { judgeBy } from '../../src/driver/judge';
 import type { Services } from '../../src/driver/services';
 import { execute, registerDriver } from '../../src/execute';
 import { FakeDriverChrome } from '../driver/fake-driver-chrome';
+import { fakeServices } from '../support/fake-services';
 
 const DENIED = 'denied.test';
 const isAllowed = (url: string) => !url.includes(DENIED);
@@ -15,21 +16,15 @@ const browser = new FakeDriverChrome().install();
 registerDriver();
 judgeBy({ allows: isAllowed, drives: (tabId) => tabId !== 9 });
 
-const services: Services = {
-  claim: () => {},
-  openTab: () => Promise.reject(new Error('not here')),
-  tabsOf: () => [],
+const services = fakeServices({
   checkSite: (url) => {
     if (!isAllowed(url)) throw new CommandError('SITE_NOT_ALLOWED', 'denied');
   },
-  downloads: { begun: () => [], listen: () => () => {} },
   limitsSites: () => true,
-  isReadOnly: () => false,
-  isStopped: () => false,
   emit: (name, data) => {
     if (name === 'network') told.push(Object(data));
   },
-};
+});
 
 interface Told {
   readonly id: string;

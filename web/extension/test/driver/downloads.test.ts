@@ -4,6 +4,7 @@ import { CommandError } from '../../src/command';
 import { listDownloads, waitForDownload } from '../../src/driver/downloads';
 import type { Caller } from '../../src/driver/page';
 import type { BegunDownload } from '../../src/driver/services';
+import { fakeServices } from '../support/fake-services';
 
 interface Item {
   id: number;
@@ -46,16 +47,11 @@ class World {
     return {
       client: { id: 'x', name: 'X' },
       limits: { signal, endsAt: performance.now() + 10_000 },
-      services: {
-        claim: () => {},
-        openTab: () => Promise.reject(new Error('not here')),
-        tabsOf: () => [],
+      services: fakeServices({
         checkSite(url) {
           if (url.includes('denied')) throw new CommandError('SITE_NOT_ALLOWED', 'no');
         },
         limitsSites: () => true,
-        isReadOnly: () => false,
-        isStopped: () => false,
         downloads: {
           begun: () => this.begun,
           listen: (listener) => {
@@ -63,8 +59,7 @@ class World {
             return () => void this.listeners.delete(listener);
           },
         },
-        emit: () => {},
-      },
+      }),
     };
   }
 

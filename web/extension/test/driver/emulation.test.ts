@@ -12,7 +12,7 @@ import {
 } from '../../src/driver/emulation';
 import { changed, commandsOf } from '../../src/driver/emulation-state';
 import { Page } from '../../src/driver/page';
-import type { Services } from '../../src/driver/services';
+import { fakeServices } from '../support/fake-services';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 const browser = new FakeDriverChrome().install();
@@ -29,17 +29,7 @@ after(async () => {
   await detachAll();
 });
 
-const services: Services = {
-  claim: () => {},
-  openTab: () => Promise.reject(new Error('not here')),
-  tabsOf: () => [],
-  checkSite: () => {},
-  limitsSites: () => false,
-  isReadOnly: () => false,
-  isStopped: () => false,
-  downloads: { begun: () => [], listen: () => () => {} },
-  emit: () => {},
-};
+const services = fakeServices();
 
 function pageOf(tabId: number, signal = new AbortController().signal): Page {
   const limits = { signal, endsAt: performance.now() + 60_000 };
