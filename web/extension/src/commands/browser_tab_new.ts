@@ -25,10 +25,11 @@ export default defineBrowserCommand({
     if (id === undefined) throw new Error('Chrome gave the new tab no id');
     const watch = new Watch(id);
     try {
-      // It may have loaded before anybody watched.
+      // It may have loaded before anybody watched, and still say that it is loading: then it is
+      // told as done later, and only that.
       const isComplete = (await chrome.tabs.get(id)).status === 'complete';
       const isThere = () =>
-        isComplete || watch.loaded || watch.failed !== undefined || watch.closed;
+        isComplete || watch.loaded || watch.rested || watch.failed !== undefined || watch.closed;
       await watch.until(isThere, limits, LOAD_WITHIN_MS);
     } finally {
       watch.close();

@@ -41,6 +41,8 @@ export type Signal =
     }
   | { readonly type: 'domReady' }
   | { readonly type: 'loaded' }
+  /** The tab shows itself as done, which it does a moment after its page has loaded. */
+  | { readonly type: 'rested' }
   /** `at` is when, in milliseconds since 1970: the failure of an earlier load may be told late. */
   | { readonly type: 'failed'; readonly url: string; readonly error: string; readonly at: number }
   | { readonly type: 'sameDocument'; readonly url: string }
@@ -82,6 +84,7 @@ export class Watch {
   committed: { readonly url: string; readonly documentId: string } | undefined;
   domReady = false;
   loaded = false;
+  rested = false;
   failed: { readonly url: string; readonly error: string; readonly at: number } | undefined;
   sameDocument = false;
   status: number | undefined;
@@ -171,6 +174,9 @@ export class Watch {
         this.domReady = true;
         this.loaded = true;
         break;
+      case 'rested':
+        this.rested = true;
+        break;
       case 'failed':
         this.#noteFailure(signal);
         break;
@@ -228,6 +234,7 @@ export class Watch {
     this.committed = signal;
     this.domReady = false;
     this.loaded = false;
+    this.rested = false;
     // What the old document asked for nobody waits for any more.
     this.#pending.clear();
   }
@@ -282,6 +289,9 @@ function registerTabs(): void {
     if (id === undefined || openerTabId === undefined) return;
     const newTab = { tab: id, url: pendingUrl ?? url ?? '' };
     emitSignal(openerTabId, { type: 'newTab', newTab });
+  });
+  chrome.tabs.onUpdated.addListener((tabId, { status }) => {
+    if (status === 'complete') emitSignal(tabId, { type: 'rested' });
   });
   chrome.tabs.onRemoved.addListener((tabId) => emitSignal(tabId, { type: 'closed' }));
   chrome.tabs.onReplaced.addListener((_added, removed) => emitSignal(removed, { type: 'closed' }));

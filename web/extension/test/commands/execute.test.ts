@@ -115,3 +115,20 @@ test('a call ends before its deadline', async () => {
   await assert.rejects(waiting);
   assert.ok(performance.now() - began < 200);
 });
+
+test('a new tab that loaded before it was watched ends when it says that it is done', async () => {
+  const tab = { id: 5, url: 'https://b.test/', title: 'B', frozen: false };
+  const openTab: Services['openTab'] = async () => {
+    browser.tabs.set(5, { ...tab, status: 'loading' });
+    browser.event('webNavigation.onCompleted').raise({ tabId: 5, frameId: 0 });
+    return { id: 5 } as chrome.tabs.Tab;
+  };
+  const opening = run('browser_tab_new', { url: tab.url }, { services: { openTab } });
+  setTimeout(() => {
+    browser.tabs.set(5, { ...tab, status: 'complete' });
+    browser.event('tabs.onUpdated').raise(5, { status: 'complete' });
+  }, 20);
+  const began = performance.now();
+  assert.deepEqual(await opening, { tab: 5, url: tab.url, title: 'B' });
+  assert.ok(performance.now() - began < 4_000, 'it did not wait for the limit');
+});

@@ -19,9 +19,17 @@ export class FakeEvent {
   }
 }
 
+interface FakeTab {
+  readonly id: number;
+  readonly url: string;
+  readonly title: string;
+  readonly frozen: boolean;
+  readonly status?: 'loading' | 'complete';
+}
+
 export class FakeDriverChrome {
   readonly session = new FakeStorage();
-  readonly tabs = new Map<number, { id: number; url: string; title: string; frozen: boolean }>();
+  readonly tabs = new Map<number, FakeTab>();
   /** What was asked of the debugger, such as `attach 1` and `1 Page.enable`. */
   readonly asked: string[] = [];
   /** Tabs that some debugger is attached to, as Chrome sees it. */
