@@ -8,6 +8,7 @@ use std::sync::Arc;
 use hub::Session;
 use model::{Code, Fault};
 use serde_json::{Map, Value, json};
+use snapshot::{Format, Page, Subject, View, kept};
 
 use crate::{
     Toolbox,
@@ -15,7 +16,6 @@ use crate::{
     answer,
     commands::Order,
     definition::{Client, CoreTool, Definition, Output, Source, Work},
-    snapshot::{self, Format, Page, Subject, View, kept},
 };
 
 /// The tool.

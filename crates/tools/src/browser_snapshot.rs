@@ -8,6 +8,10 @@ use std::sync::Arc;
 use hub::Session;
 use model::{Code, Fault, TabId};
 use serde_json::{Value, json};
+use snapshot::{
+    Page, Subject, View,
+    kept::{self, Place},
+};
 
 use crate::{
     Toolbox,
@@ -15,10 +19,6 @@ use crate::{
     answer,
     commands::Order,
     definition::{Client, CoreTool, Definition, Output, Source, Work},
-    snapshot::{
-        self, Page, Subject, View,
-        kept::{self, Place},
-    },
 };
 
 /// The tool.

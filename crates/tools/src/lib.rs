@@ -9,7 +9,6 @@
 //!   [`browser_emulate`], [`browser_execute`], [`browser_interact`], [`browser_navigate`],
 //!   [`browser_network`], [`browser_snapshot`], [`browser_tab`];
 //! - what those share: [`action`], their tables and checks; [`commands`], running one;
-//! - [`snapshot`]: pages as data, shaped for a model: folded, found, compared, as markdown;
 //! - [`answer`]: what a browser answered, made readable; [`address`]: where it may be sent;
 //! - [`downloads`]: what browsers have downloaded, read by the hub itself; [`timings`]: how fast a
 //!   page was, in lines;
@@ -62,7 +61,6 @@ pub mod schema;
 pub mod selection;
 pub mod shelf;
 pub mod sleep;
-pub mod snapshot;
 pub mod timings;
 pub mod toolbox;
 pub mod wait_for;

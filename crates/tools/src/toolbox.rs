@@ -13,6 +13,7 @@ use hub::Hub;
 use model::{Code, Fault, Json, Target};
 use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
+use snapshot::kept::Kept;
 use tokio::sync::watch;
 
 use crate::{
@@ -28,7 +29,6 @@ use crate::{
     schema,
     selection::Selection,
     shelf::Shelf,
-    snapshot::kept::Kept,
 };
 
 /// Other names of arguments that many tools have: `(alias, name)`. Accepted, never listed.

@@ -10,7 +10,7 @@ use std::{
     ops::Range,
 };
 
-use super::{
+use crate::{
     Node, Page,
     lines::{exact, headless, indent, one_line, phrase},
     plan::{Layout, Plan, Wish},

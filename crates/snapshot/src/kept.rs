@@ -12,7 +12,7 @@ use std::{
 use model::{SessionId, TabId};
 use parking_lot::Mutex;
 
-use super::Page;
+use crate::{Node, Page};
 
 /// Snapshots that are kept at most.
 pub const SNAPSHOTS: usize = 64;
@@ -85,7 +85,7 @@ pub fn version(page: &Page, scope: &str) -> String {
 
 /// Bytes that a page takes, roughly.
 fn size(page: &Page) -> usize {
-    let texts = |node: &super::Node| {
+    let texts = |node: &Node| {
         let value = node.value.as_ref().map_or(0, String::len);
         let flags: usize = node.flags.iter().map(|flag| flag.len() + size_of::<String>()).sum();
         node.role.len() + node.name.len() + value + flags
@@ -107,7 +107,7 @@ mod tests {
     }
 
     fn page(bytes: usize) -> Arc<Page> {
-        let node = super::super::Node { name: "x".repeat(bytes), ..Default::default() };
+        let node = Node { name: "x".repeat(bytes), ..Default::default() };
         Arc::new(Page { nodes: vec![node], ..Default::default() })
     }
 

@@ -6,7 +6,7 @@
 use model::{Code, Fault};
 use serde_json::{Map, Value};
 
-use super::{
+use crate::{
     cursor::{self, Cursor},
     find::Pattern,
 };

@@ -7,7 +7,7 @@
 use model::Fault;
 use regex::{Regex, RegexBuilder};
 
-use super::{
+use crate::{
     Node, dense,
     lines::{indent, line, one_line},
     roles::REGIONS,
@@ -263,7 +263,7 @@ impl Found<'_, '_> {
         near.sort_by(|one, other| other.0.total_cmp(&one.0));
         let mut told: Vec<String> = Vec::new();
         for (_, node) in near.into_iter().filter(|(likeness, _)| *likeness > 0.6) {
-            let line = super::lines::headless(node);
+            let line = crate::lines::headless(node);
             if told.len() < NEAREST.1 && !told.contains(&line) {
                 told.push(line);
             }

@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use super::{
+use crate::{
     Node, dense,
     lines::{exact, one_line},
     roles::{self, CELLS},

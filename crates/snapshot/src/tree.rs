@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::{
+use crate::{
     Node, Page,
     lines::one_line,
     roles::{self, FIELDS, NAMED_BY_CONTENT},
@@ -212,12 +212,12 @@ pub(super) mod steps {
         static STEPS: Cell<usize> = const { Cell::new(0) };
     }
 
-    pub(in super::super) fn count() {
+    pub(crate) fn count() {
         STEPS.set(STEPS.get() + 1);
     }
 
     /// Returns the steps since it was last asked.
-    pub(in super::super) fn taken() -> usize {
+    pub(crate) fn taken() -> usize {
         STEPS.replace(0)
     }
 }

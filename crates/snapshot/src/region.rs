@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use model::Fault;
 
-use super::{
+use crate::{
     lines::{headless, one_line},
     roles::REGIONS,
     tree::Tree,

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{
+use crate::{
     dense,
     lines::{indent, line, one_line},
     roles,

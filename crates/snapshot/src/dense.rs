@@ -3,7 +3,7 @@
 //! Only where nothing is lost that can be acted on: whatever has a role for it, or says that it
 //! can be clicked, keeps its reference. A plain cell gives only its text.
 
-use super::{
+use crate::{
     lines::{exact, headless, marks, one_line},
     roles::{self, CELLS},
     tree::Tree,

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::Node;
+use crate::Node;
 
 /// Levels that are shown by indentation: who sends a page also says how deep it is.
 const DEEPEST: usize = 100;

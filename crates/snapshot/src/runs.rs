@@ -5,7 +5,7 @@
 //! text and a button), because what only groups them has no role and is not in the page's list.
 //! What is read as text, what a form asks for, and what is short anyway is no run to fold.
 
-use super::{
+use crate::{
     Node,
     roles::{self, ENTRIES, SWITCHES},
     tree::Tree,

@@ -7,7 +7,7 @@
 use model::Fault;
 use serde_json::{Map, Value};
 
-use super::{Node, tree::Tree, view::invalid};
+use crate::{Node, tree::Tree, view::invalid};
 
 /// The longest that is read: one byte of an argument takes up to six.
 const LONGEST: usize = 64 << 10;
