@@ -4,7 +4,7 @@
 
 import { defineCommand, integer, oneOf, optional, string } from '../command';
 import { textIn } from '../driver/fields';
-import { readAddress, travel } from '../driver/navigate';
+import { type Journey, readAddress, travel } from '../driver/navigate';
 import { attachIfPossible, type Page } from '../driver/page';
 import { checkRestricted } from '../driver/restricted';
 
@@ -22,21 +22,23 @@ export default defineCommand({
     const address = readAddress(url);
     checkRestricted(address);
     await page.services.checkSite(address);
-    return travel(page, { waitUntil, timeoutMs, start: await starter(page, address) });
+    return travel(page, { waitUntil, timeoutMs, ...(await starter(page, address)) });
   },
 });
 
 /** Through the debugger where it gets in: it can answer a page that asks whether to leave. */
-async function starter(page: Page, url: string): Promise<() => Promise<string | undefined>> {
+async function starter(page: Page, url: string): Promise<Pick<Journey, 'to' | 'start'>> {
   const isAttachable = await attachIfPossible(page);
   if (!isAttachable) {
-    return async () => {
+    const start = async () => {
       await chrome.tabs.update(page.tabId, { url });
       return undefined;
     };
+    return { start };
   }
-  return async () => {
+  const start = async () => {
     const session = await page.session();
     return textIn(await session.send('Page.navigate', { url }), 'errorText');
   };
+  return { to: new URL(url).href, start };
 }

@@ -26,6 +26,8 @@ export interface Journey {
   readonly timeoutMs?: number | undefined;
   /** Whether the document may come back from the cache, which tells no end of loading. */
   readonly fromHistory?: boolean;
+  /** Where it goes, if its start tells a failure: one of another address is of an earlier journey. */
+  readonly to?: string | undefined;
   /** Starts it; what it throws or returns as text is why it failed. */
   start(): Promise<string | undefined>;
 }
@@ -82,11 +84,13 @@ async function depart(
     },
     (error) => reject(error),
   );
-  // The page that is left is told as aborted if it was still loading.
-  const hasFailed = () =>
-    watch.failed !== undefined &&
-    watch.failed.at >= startedAt &&
-    (watch.failed.url !== from || watch.failed.error !== 'net::ERR_ABORTED');
+  const hasFailed = () => {
+    const { failed } = watch;
+    if (failed === undefined || failed.at < startedAt) return false;
+    if (journey.to !== undefined && failed.url !== journey.to) return false;
+    // The page that is left is told as aborted if it was still loading.
+    return failed.url !== from || failed.error !== 'net::ERR_ABORTED';
+  };
   const isDecided = () =>
     watch.committed !== undefined ||
     watch.sameDocument ||
