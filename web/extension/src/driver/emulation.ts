@@ -173,7 +173,8 @@ async function movePlace(
 }
 
 async function sendPart(send: Session['send'], part: string, state: Emulation): Promise<void> {
-  for (const { method, params } of commandsOf(part, state)) await send(method, params);
+  // At once, not in turn: a page must not look between two that belong together.
+  await Promise.all(commandsOf(part, state).map(({ method, params }) => send(method, params)));
 }
 
 function isSame(part: string, one: Emulation, other: Emulation): boolean {
