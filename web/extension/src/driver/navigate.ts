@@ -88,8 +88,9 @@ async function depart(
     const { failed } = watch;
     if (failed === undefined || failed.at < startedAt) return false;
     if (journey.to !== undefined && failed.url !== journey.to) return false;
-    // The page that is left is told as aborted if it was still loading.
-    return failed.url !== from || failed.error !== 'net::ERR_ABORTED';
+    if (failed.error !== 'net::ERR_ABORTED') return true;
+    // What is left is told as aborted if it was still loading: the page, or one on its way.
+    return watch.setOut && failed.url !== from;
   };
   const isDecided = () =>
     watch.committed !== undefined ||

@@ -79,6 +79,8 @@ export function listen(tabId: number, listener: Listener): () => void {
 /** What has happened to a tab since the watch was opened. */
 export class Watch {
   dialog: Dialog | undefined;
+  /** Whether the top frame has set out since. */
+  setOut = false;
   /** Where the top frame is on its way to; nothing when it is not. */
   goingTo: string | undefined;
   committed: { readonly url: string; readonly documentId: string } | undefined;
@@ -161,6 +163,7 @@ export class Watch {
         this.dialog = undefined;
         break;
       case 'navigating':
+        this.setOut = true;
         this.goingTo = signal.url;
         this.failed = undefined;
         break;

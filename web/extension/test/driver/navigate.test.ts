@@ -12,13 +12,13 @@ const browser = new FakeDriverChrome().install();
 browser.tabs.set(1, { id: 1, url: DEAD, title: '', frozen: false });
 registerDriver();
 
-function navigate(url: string): Promise<unknown> {
+function run(toolName: string, args: unknown): Promise<unknown> {
   const call = {
     type: 'callTool' as const,
     callId: 'c1',
     target: 'command' as const,
-    toolName: 'browser_navigate',
-    args: { url },
+    toolName,
+    args,
     deadlineMs: 5_000,
     client: { id: 'x', name: 'X' },
     tabId: 1,
@@ -26,8 +26,9 @@ function navigate(url: string): Promise<unknown> {
   return execute(call, { signal: new AbortController().signal }, fakeServices());
 }
 
-function fail(url: string): void {
-  const error = 'net::ERR_NAME_NOT_RESOLVED';
+const navigate = (url: string) => run('browser_navigate', { url });
+
+function fail(url: string, error = 'net::ERR_NAME_NOT_RESOLVED'): void {
   const details = { tabId: 1, frameId: 0, url, error, timeStamp: Date.now() + 1 };
   browser.event('webNavigation.onErrorOccurred').raise(details);
 }
@@ -63,5 +64,25 @@ test('a journey ends with its own failure, told by its start or by an event', as
       return end();
     };
     await assert.rejects(navigate(DEAD), isFailure);
+  }
+});
+
+test('a load that is given up for another does not end that', async () => {
+  const aborted = 'net::ERR_ABORTED';
+  const steps: ReadonlyArray<[string, object]> = [
+    ['Page.navigate', { url: ALIVE }],
+    ['Page.navigateToHistoryEntry', {}],
+  ];
+  for (const [method, args] of steps) {
+    browser.answer = (_tabId, asked) => {
+      if (asked === 'Page.getNavigationHistory') return { currentIndex: 1, entries: [{ id: 7 }] };
+      if (asked !== method) return {};
+      fail('http://a.test/slow', aborted);
+      // Later than what an abort is given to turn out as something else.
+      setTimeout(() => arrive(ALIVE), 300);
+      return { frameId: 'F' };
+    };
+    const tool = method === 'Page.navigate' ? 'browser_navigate' : 'browser_go_back';
+    assert.equal(Object(await run(tool, args)).navigated, true, tool);
   }
 });
