@@ -17,7 +17,8 @@ pub fn run(skip: &[String]) -> Result<()> {
     shell::install_web()?;
     shell::run("web", &["npm", "run", "--silent", "build"])?;
     if wanted("rust") {
-        shell::run("", &["cargo", "test", "-q", "--workspace"])?;
+        // All of it, so that one run tells everything that fails.
+        shell::run("", &["cargo", "test", "-q", "--workspace", "--no-fail-fast"])?;
     }
     if wanted("web") {
         shell::run("web", &["npm", "test", "--silent"])?;
