@@ -56,7 +56,9 @@ export interface Unchanged {
   readonly version: string;
 }
 
-const CAPTURE_WITHIN_MS = 3_000;
+const CAPTURE_WITHIN_MS = 5_000;
+// What is out of view is laid out and painted for the picture: a long page takes its time.
+const WHOLE_WITHIN_MS = 20_000;
 // The largest picture that GPUs and encoders take in one piece.
 const LARGEST_SIDE = 16_000;
 
@@ -100,7 +102,8 @@ async function capture(
     optimizeForSpeed: true,
   };
   try {
-    const answer = await page.send('Page.captureScreenshot', params, CAPTURE_WITHIN_MS);
+    const withinMs = isBeyond ? WHOLE_WITHIN_MS : CAPTURE_WITHIN_MS;
+    const answer = await page.send('Page.captureScreenshot', params, withinMs);
     const data = textIn(answer, 'data') ?? '';
     if (data === '') throw failed('the browser sent an empty picture; try again');
     return { data, bytes: decode(data), format };
