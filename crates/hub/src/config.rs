@@ -25,13 +25,15 @@ pub struct Config {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub resume_grace: Duration,
-    /// Calls under way in one session; one more is answered with `busy`.
+    /// Calls under way in one session, at most 1024; one more is answered with `busy`. Above 256 a
+    /// browser that reconnects may have forgotten how the oldest ended (`outcome_unknown`).
     pub calls_per_session: usize,
     /// Calls under way in all sessions; one more is answered with `busy`.
     pub calls_total: usize,
     /// Sessions that are kept, connected or not; one more is refused.
     pub sessions_max: usize,
-    /// How long a session whose browser is away is kept.
+    /// How long a session whose browser is away is kept, over restarts of the hub too; after a start
+    /// a browser always has five minutes (or this, if it is less) to come back.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub session_retention: Duration,
@@ -66,6 +68,8 @@ pub struct Config {
 
 /// Limits that are part of the protocol and not settings; repeated in `docs/protocol.md`.
 pub mod limits {
+    /// What `calls_per_session` may be at most: a connection remembers no more calls.
+    pub const CALLS_PER_SESSION: usize = 1024;
     /// Tools of one app or page.
     pub const TOOLS: usize = 256;
     /// Tabs of one browser.

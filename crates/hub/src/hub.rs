@@ -42,7 +42,7 @@ impl Hub {
         store: Arc<dyn Store>,
         version: &'static str,
     ) -> Result<Self, StoreError> {
-        let services = Arc::new(Services::new(config, store, version));
+        let services = Arc::new(Services::new(config, store, version)?);
         let mut registry = Registry::default();
         for record in services.store.sessions()? {
             let session = Arc::new(Session::restore(services.clone(), record)?);
@@ -210,6 +210,11 @@ impl Hub {
     ) -> Result<Reply, model::Fault> {
         self.services.pulse.settle().await;
         session.begin(request)?.wait().await
+    }
+
+    /// Returns how many calls one session may have under way.
+    pub fn calls_per_session(&self) -> usize {
+        self.services.config.load().calls_per_session
     }
 
     /// Returns whether everything that acts is refused.

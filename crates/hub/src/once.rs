@@ -23,8 +23,8 @@ const KEPT: Duration = Duration::from_secs(600);
 const DISK: Duration = Duration::from_secs(2);
 /// Bytes of a key.
 pub const LONGEST: usize = 200;
-/// Keys whose answers are kept at once, and bytes of those answers: one more is refused before it
-/// begins.
+/// Keys whose answers are kept or awaited at once, over restarts too, and bytes of those answers:
+/// one more is refused before it begins.
 pub const MOST_KEYS: usize = 10_000;
 /// See [`MOST_KEYS`].
 pub const MOST_BYTES: usize = 64 << 20;
@@ -44,7 +44,7 @@ pub(crate) struct Once {
     kept: Mutex<Kept>,
 }
 
-/// What is kept for whoever asks again: when each was kept, and how large it is.
+/// What is kept for whoever asks again: until when each is, and how large it is.
 #[derive(Default)]
 struct Kept {
     answers: VecDeque<(Instant, usize)>,
@@ -52,17 +52,28 @@ struct Kept {
 }
 
 impl Kept {
-    fn has_room(&mut self) -> bool {
-        while self.answers.front().is_some_and(|(since, _)| since.elapsed() > KEPT) {
-            let (_, size) = self.answers.pop_front().unwrap_or_else(|| (Instant::now(), 0));
+    /// Returns whether one more has room, beside those that have no answer yet.
+    fn has_room(&mut self, running: usize) -> bool {
+        let now = Instant::now();
+        while let Some((_, size)) = self.answers.pop_front_if(|(until, _)| *until < now) {
             self.bytes -= size;
         }
-        self.answers.len() < MOST_KEYS && self.bytes < MOST_BYTES
+        self.answers.len() + running < MOST_KEYS && self.bytes < MOST_BYTES
     }
 
     fn note(&mut self, size: usize) {
-        self.answers.push_back((Instant::now(), size));
+        self.answers.push_back((Instant::now() + KEPT, size));
         self.bytes += size;
+    }
+}
+
+impl Once {
+    /// Counts what a hub before this one has kept.
+    pub(crate) fn restore(mut kept: Vec<(usize, Duration)>) -> Self {
+        kept.sort_by_key(|(_, left)| *left);
+        let (now, bytes) = (Instant::now(), kept.iter().map(|(size, _)| size).sum());
+        let answers = kept.into_iter().map(|(size, left)| (now + left.min(KEPT), size)).collect();
+        Self { kept: Mutex::new(Kept { answers, bytes }), ..Self::default() }
     }
 }
 
@@ -151,7 +162,7 @@ impl Hub {
                 tell.send_replace(Some(Ok(kept.body)));
                 Ok(Turn::Follow(end))
             }
-            _ if !self.services.once.kept.lock().has_room() => {
+            _ if !self.services.once.kept.lock().has_room(running.len()) => {
                 let message = format!(
                     "answers to {MOST_KEYS} keys, or {} MiB of them, are kept already",
                     MOST_BYTES >> 20
@@ -171,6 +182,7 @@ impl Hub {
         if !self.kept_within(DISK).await {
             // Nothing has happened, so whoever asks again may try again.
             self.write_down(keyed, VOID, String::new())?;
+            self.services.once.kept.lock().note(0);
             return Err(Fault::new(
                 Code::Internal,
                 "the key cannot be kept: nothing reaches the disk",

@@ -7,8 +7,11 @@ use std::sync::{
 
 use arc_swap::ArcSwap;
 use model::{CallId, Code, Fault, id::random_number};
-use store::Store;
-use tokio::sync::{broadcast, watch};
+use store::{Store, StoreError};
+use tokio::{
+    sync::{broadcast, watch},
+    time::Instant,
+};
 
 use crate::{
     agenda::Agenda,
@@ -31,6 +34,8 @@ pub(crate) struct Services {
     pub once: Once,
     pub pulse: Pulse,
     pub version: &'static str,
+    /// When this hub was opened.
+    pub opened: Instant,
     /// Counts changes of what sessions offer: tools, tabs, and which sessions there are.
     pub offers: watch::Sender<u64>,
     feed: broadcast::Sender<Arc<FeedItem>>,
@@ -40,22 +45,27 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    pub fn new(config: Config, store: Arc<dyn Store>, version: &'static str) -> Self {
-        Self {
+    pub fn new(
+        config: Config,
+        store: Arc<dyn Store>,
+        version: &'static str,
+    ) -> Result<Self, StoreError> {
+        Ok(Self {
             config: ArcSwap::from_pointee(config),
             metrics: Metrics::default(),
             agenda: Agenda::default(),
             disk: Disk::new(store.clone()),
+            once: Once::restore(store.results()?),
             store,
-            once: Once::default(),
             pulse: Pulse::default(),
             version,
+            opened: Instant::now(),
             offers: watch::Sender::new(0),
             feed: broadcast::Sender::new(WATCH_BACKLOG),
             run: random_number(),
             last_call: AtomicU64::new(0),
             in_flight: AtomicUsize::new(0),
-        }
+        })
     }
 
     pub fn replay_limits(&self) -> ReplayLimits {

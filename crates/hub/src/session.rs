@@ -7,6 +7,7 @@
 mod attach;
 mod holding;
 mod receive;
+mod retention;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -103,8 +104,12 @@ struct Core {
     tabs: TabTable,
     /// SHA-256 of the token that proves the next takeover.
     resume_digest: Option<String>,
-    /// When it was attached or detached last.
+    /// When it was attached or detached last, or brought back.
     changed_at: Instant,
+    /// How long its peer had been away when it was brought back.
+    away_before: Duration,
+    /// Since when its peer is away by the wall clock, for the next hub; none while it is there.
+    away_since_ms: Option<u64>,
     /// Its being forgotten is on the agenda.
     forget_due: bool,
     /// A whole state has been asked for, or is about to be.
@@ -199,7 +204,7 @@ impl Session {
             version: core.version.clone(),
             capabilities: core.capabilities.clone(),
             connected: core.link.is_some(),
-            for_time: core.changed_at.elapsed(),
+            for_time: core.unchanged_for(),
             connections: core.links,
             calls_in_flight: core.calls.count(),
             state_version: core.state.version(),
@@ -403,6 +408,11 @@ impl Session {
 pub const KEEPS_RESULTS: &str = "results";
 
 impl Core {
+    /// Returns how long its peer has been there, or away.
+    fn unchanged_for(&self) -> Duration {
+        self.changed_at.elapsed() + self.away_before
+    }
+
     fn keeps_results(&self) -> bool {
         self.capabilities.iter().any(|name| name == KEEPS_RESULTS)
     }

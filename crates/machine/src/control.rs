@@ -213,11 +213,11 @@ mod tests {
         assert!(matches!(refused, Err(ControlError::Unresponsive(pid)) if pid == hub.pid));
         let frozen = status(place.path()).await.unwrap();
         assert!(matches!(frozen, Status::Unresponsive(record) if record.pid == hub.pid));
-        let taken = Lease::take(place.path(), 0);
+        let taken = Lease::take(place.path(), || 0);
         assert!(matches!(taken, Err(lock::LeaseError::Taken(_))), "it keeps its lock");
         assert_eq!(stop(place.path(), true, PATIENCE).await.unwrap(), Stopped::Forced);
         assert!(matches!(status(place.path()).await.unwrap(), Status::Stale(_)));
-        assert!(Lease::take(place.path(), 0).unwrap().term() > hub.term);
+        assert!(Lease::take(place.path(), || 0).unwrap().term() > hub.term);
     }
 
     #[tokio::test]
@@ -240,7 +240,7 @@ mod tests {
     #[tokio::test]
     async fn a_process_that_is_not_proven_is_never_ended() {
         let place = Place::private();
-        drop(Lease::take(place.path(), 0).unwrap());
+        drop(Lease::take(place.path(), || 0).unwrap());
         assert!(matches!(status(place.path()).await.unwrap(), Status::Stale(_)));
         let refused = stop(place.path(), false, PATIENCE).await;
         assert!(matches!(refused, Err(ControlError::NotRunning(_))), "{refused:?}");
@@ -257,7 +257,7 @@ mod tests {
     #[tokio::test]
     async fn a_hub_that_only_says_yes_is_still_running() {
         let place = Place::private();
-        let mut lease = Lease::take(place.path(), 0).unwrap();
+        let mut lease = Lease::take(place.path(), || 0).unwrap();
         lease.announce(1, "1").unwrap();
         let socket = PrivateSocket::open(place.path()).await.unwrap();
         let hub =

@@ -35,7 +35,7 @@ pub(crate) async fn end(folder: &Path) {
 #[test]
 fn be_a_hub() {
     let Some(folder) = std::env::var_os(FOLDER) else { return };
-    let mut lease = match Lease::take(Path::new(&folder), 0) {
+    let mut lease = match Lease::take(Path::new(&folder), || 0) {
         Ok(lease) => lease,
         Err(LeaseError::Taken(_)) => exit(i32::from(LOST)),
         Err(error) => panic!("{error}"),

@@ -55,7 +55,7 @@ impl IdleExit {
 
     /// Waits until it is time. `anybody` is asked when no guest was there for long enough; while
     /// it says yes, it is asked again every quarter of the time. Cancel-safe: it only waits.
-    pub async fn wait(&self, anybody: impl Fn() -> bool) {
+    pub async fn wait(&self, anybody: impl AsyncFn() -> bool) {
         let mut visits = self.visits.subscribe();
         let mut not_before = Instant::now();
         loop {
@@ -67,7 +67,7 @@ impl IdleExit {
             } else if at > Instant::now() {
                 // Woken by a new guest, or to look again at the time.
                 let _ = time::timeout_at(at, visits.changed()).await;
-            } else if anybody() {
+            } else if anybody().await {
                 not_before = Instant::now() + self.patience / PARTS;
             } else {
                 return;
@@ -97,7 +97,7 @@ mod tests {
     async fn ends_after(idle: IdleExit, meanwhile: impl Future<Output = ()>) -> u64 {
         let started = Instant::now();
         let wait = async {
-            idle.wait(|| false).await;
+            idle.wait(async || false).await;
             started.elapsed().as_secs()
         };
         tokio::join!(wait, meanwhile).0
@@ -144,7 +144,7 @@ mod tests {
     async fn whoever_else_is_there_is_asked_for_now_and_then() {
         let idle = IdleExit::new(PATIENCE);
         let (started, asked) = (Instant::now(), Cell::new(0));
-        idle.wait(|| {
+        idle.wait(async || {
             asked.set(asked.get() + 1);
             asked.get() < 4
         })

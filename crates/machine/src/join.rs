@@ -329,7 +329,7 @@ mod tests {
     #[tokio::test]
     async fn a_hub_that_loses_is_not_an_error_while_the_winner_gets_ready() {
         let place = Place::private();
-        let lease = lock::Lease::take(place.path(), 0).unwrap();
+        let lease = lock::Lease::take(place.path(), || 0).unwrap();
         let joiner = Joiner::new(place.path(), Some(fake_hub::program(place.path())));
         let begun = Instant::now();
         let winner = async {
@@ -347,7 +347,7 @@ mod tests {
     fn a_hub_that_was_told_to_end_is_told_apart() {
         let place = Place::private();
         let joiner = Joiner::new(place.path(), None);
-        let mut lease = lock::Lease::take(place.path(), 0).unwrap();
+        let mut lease = lock::Lease::take(place.path(), || 0).unwrap();
         assert!(!joiner.has_retired(lease.term()));
         lease.retire();
         assert!(joiner.has_retired(lease.term()) && !joiner.has_retired(lease.term() + 1));

@@ -72,8 +72,9 @@ impl Drop for Locked {
 }
 
 impl Lease {
-    /// Takes the lock, and a term that is greater than the last one and than `at_least`.
-    pub fn take(folder: &Path, at_least: u64) -> Result<Self, LeaseError> {
+    /// Takes the lock, and a term that is greater than the last one and than `known`, which is asked
+    /// under the lock: the last term that whoever is written to with it has seen.
+    pub fn take(folder: &Path, known: impl FnOnce() -> u64) -> Result<Self, LeaseError> {
         folder::open(folder)?;
         let lock = acquire(folder)?;
         let nonce = model::id::random_text(26);
@@ -91,7 +92,7 @@ impl Lease {
             pid,
             start_time: process::start_time(pid).unwrap_or(0),
             nonce,
-            term: last_term(folder).max(at_least) + 1,
+            term: last_term(folder).max(known()) + 1,
             version: String::new(),
             since: iso_time(SystemTime::now()),
             stopping: false,
@@ -135,8 +136,16 @@ impl Lease {
         }
     }
 
+    /// Writes the record, unless another hub has written its own since: a lock can be lost to
+    /// whoever removes its file.
     fn write(&self) -> io::Result<()> {
-        record::write(&self.folder, &self.record)
+        match record::read(&self.folder) {
+            Ok(Some(found)) if found.term > self.record.term => {
+                let (ours, theirs) = (self.record.term, found.term);
+                Err(io::Error::other(format!("another hub has term {theirs}, ours is {ours}")))
+            }
+            _ => record::write(&self.folder, &self.record),
+        }
     }
 }
 
@@ -208,7 +217,7 @@ mod tests {
                     .map(|_| {
                         scope.spawn(|| {
                             barrier.wait();
-                            Lease::take(place.path(), 0)
+                            Lease::take(place.path(), || 0)
                         })
                     })
                     .collect();
@@ -224,40 +233,54 @@ mod tests {
     #[test]
     fn the_term_only_grows() {
         let place = Place::private();
-        let first = Lease::take(place.path(), 0).unwrap().term();
-        assert_eq!(Lease::take(place.path(), 0).unwrap().term(), first + 1);
+        let first = Lease::take(place.path(), || 0).unwrap().term();
+        assert_eq!(Lease::take(place.path(), || 0).unwrap().term(), first + 1);
         let stored = first + 100;
-        assert_eq!(Lease::take(place.path(), stored).unwrap().term(), stored + 1);
-        assert_eq!(Lease::take(place.path(), first).unwrap().term(), stored + 2);
+        assert_eq!(Lease::take(place.path(), || stored).unwrap().term(), stored + 1);
+        assert_eq!(Lease::take(place.path(), || first).unwrap().term(), stored + 2);
+    }
+
+    #[test]
+    fn whoever_lost_the_lock_does_not_write_over_the_next_holders_record() {
+        let place = Place::private();
+        let mut lost = Lease::take(place.path(), || 0).unwrap();
+        fs::remove_file(place.path().join(FILE)).unwrap();
+        let mut next = Lease::take(place.path(), || 0).unwrap();
+        next.announce(8765, "1.2").unwrap();
+        let written = record::read(place.path()).unwrap();
+        assert!(lost.announce(9999, "1.1").is_err());
+        lost.retire();
+        assert_eq!(record::read(place.path()).unwrap(), written);
+        assert_eq!(written.unwrap().term, next.term());
     }
 
     #[test]
     fn a_term_that_is_lost_or_damaged_is_still_followed_by_a_greater_one() {
         let place = Place::private();
         let path = place.path().join(record::FILE);
-        let mut last = Lease::take(place.path(), 0).unwrap().term();
+        let mut last = Lease::take(place.path(), || 0).unwrap().term();
         // Nobody starts a hub more often than once in a second for long.
         last -= 1;
         for damage in ["{", "{\"term\":1", ""] {
             fs::write(&path, damage).unwrap();
-            let term = Lease::take(place.path(), 0).unwrap().term();
+            let term = Lease::take(place.path(), || 0).unwrap().term();
             assert!(term > last, "{term} after {last}");
             last = term - 1;
         }
         fs::remove_file(&path).unwrap();
-        assert!(Lease::take(place.path(), 0).unwrap().term() > last);
+        assert!(Lease::take(place.path(), || 0).unwrap().term() > last);
         let elsewhere = place.path().join("elsewhere");
         fs::write(&elsewhere, "precious").unwrap();
         fs::remove_file(&path).unwrap();
         symlink(&elsewhere, &path).unwrap();
-        assert!(Lease::take(place.path(), 0).unwrap().term() > last);
+        assert!(Lease::take(place.path(), || 0).unwrap().term() > last);
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
     }
 
     #[test]
     fn the_holder_says_where_it_is_and_when_it_goes() {
         let place = Place::private();
-        let mut lease = Lease::take(place.path(), 0).unwrap();
+        let mut lease = Lease::take(place.path(), || 0).unwrap();
         let read = || record::read(place.path()).unwrap().unwrap();
         assert_eq!((read().port, read().pid), (0, std::process::id()));
         lease.announce(8765, "1.2").unwrap();
@@ -270,7 +293,7 @@ mod tests {
         lease.retire();
         assert!(read().stopping);
         drop(lease);
-        assert!(!{ Lease::take(place.path(), 0).unwrap() }.record.stopping);
+        assert!(!{ Lease::take(place.path(), || 0).unwrap() }.record.stopping);
     }
 
     #[test]
@@ -279,9 +302,9 @@ mod tests {
         let elsewhere = place.path().join("elsewhere");
         fs::write(&elsewhere, "precious").unwrap();
         symlink(&elsewhere, place.path().join(FILE)).unwrap();
-        assert!(matches!(Lease::take(place.path(), 0), Err(LeaseError::Failed { .. })));
+        assert!(matches!(Lease::take(place.path(), || 0), Err(LeaseError::Failed { .. })));
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(matches!(Lease::take(place.path(), 0), Err(LeaseError::Folder(_))));
+        assert!(matches!(Lease::take(place.path(), || 0), Err(LeaseError::Folder(_))));
     }
 }

@@ -22,7 +22,7 @@ use tokio::{
     time,
 };
 
-use crate::folder::{self, FolderError, own_user};
+use crate::folder::{self, FolderError, is_same_file, own_user};
 
 /// The socket's name in the hub's data folder.
 pub const FILE: &str = "hub.sock";
@@ -176,6 +176,8 @@ struct Opening {
 pub struct PrivateSocket {
     listener: UnixListener,
     path: PathBuf,
+    /// The file as we made it.
+    made: fs::Metadata,
 }
 
 impl PrivateSocket {
@@ -191,7 +193,8 @@ impl PrivateSocket {
         let failed = |source| SocketError::Failed { path: shown.clone(), source };
         let listener = UnixListener::bind(&path).map_err(failed)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
-        Ok(Self { listener, path })
+        let made = fs::symlink_metadata(&path).map_err(failed)?;
+        Ok(Self { listener, path, made })
     }
 
     /// Waits for the next connection of our own user. Cancel-safe.
@@ -208,7 +211,10 @@ impl PrivateSocket {
 
 impl Drop for PrivateSocket {
     fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
+        // Somebody may have removed it, and another hub have made its own.
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| is_same_file(&found, &self.made)) {
+            let _ = fs::remove_file(&self.path);
+        }
     }
 }
 

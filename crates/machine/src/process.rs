@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn only_the_holder_of_the_lock_is_proven() {
         let place = Place::private();
-        let lease = Lease::take(place.path(), 0).unwrap();
+        let lease = Lease::take(place.path(), || 0).unwrap();
         let record = record::read(place.path()).unwrap().unwrap();
         Process::prove(place.path(), &record).unwrap();
         let mut child = Command::new("sleep").arg("100").stdin(Stdio::null()).spawn().unwrap();

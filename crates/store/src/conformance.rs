@@ -200,6 +200,9 @@ fn results_are_kept_for_their_time(open: &impl Fn() -> Box<dyn Store>) {
     let check = |store: &dyn Store| {
         assert_eq!(store.result("key"), Ok(Some(result("second"))));
         assert_eq!(store.result("over"), Ok(None), "its time is over");
+        let [(size, left)] = store.results().unwrap()[..] else { panic!("one is kept") };
+        assert_eq!(size, result("second").body.len());
+        assert!(left <= Duration::from_secs(60), "{left:?}");
     };
     check(&*store);
     check(&*reopen(store, open));
@@ -282,6 +285,7 @@ pub fn record(id: &str, name: &str) -> SessionRecord {
         tabs: Vec::new(),
         tools: Vec::new(),
         holders: Vec::new(),
+        away_since_ms: None,
     }
 }
 

@@ -73,6 +73,15 @@ impl Results {
         (Instant::now() < *until).then_some(record)
     }
 
+    /// Returns the size and the time that is left of each.
+    pub fn sizes(&self) -> Vec<(usize, Duration)> {
+        let now = Instant::now();
+        let kept = self.kept.values();
+        let left = |until: &Instant| until.saturating_duration_since(now);
+        let sizes = kept.map(|(record, until)| (record.body.len(), left(until)));
+        sizes.filter(|(_, left)| !left.is_zero()).collect()
+    }
+
     /// Keeps a result; now and then drops those whose time is over.
     pub fn put(&mut self, key: String, record: Arc<ResultRecord>, ttl: Duration) {
         let now = Instant::now();

@@ -112,6 +112,9 @@ pub trait Store: Send + Sync {
     fn save_result(&self, key: &str, record: ResultRecord, ttl: Duration)
     -> Result<(), StoreError>;
 
+    /// Returns how large each kept result is, in bytes of its body, and how much of its time is left.
+    fn results(&self) -> Result<Vec<(usize, Duration)>, StoreError>;
+
     /// Returns up to `limit` audit lines after a number, oldest first. May read the disk.
     ///
     /// Numbers grow; a missing one was trimmed or is damaged.

@@ -87,6 +87,10 @@ impl Store for MemoryStore {
         Ok(())
     }
 
+    fn results(&self) -> Result<Vec<(usize, Duration)>, StoreError> {
+        Ok(self.kept.lock().results.sizes())
+    }
+
     fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditLine>, StoreError> {
         let audit = self.audit.lock();
         let skip = audit.lines.partition_point(|line| line.number <= after);

@@ -157,11 +157,9 @@ pub struct ConformanceServer {
     pub port: u16,
 }
 
+/// Which hub a command joins, and the one that it starts where none runs.
 #[derive(Debug, PartialEq, Args)]
-pub struct Stdio {
-    /// The session that calls go to when they name none.
-    #[arg(long, short)]
-    pub session: Option<String>,
+pub struct JoinedHub {
     /// The folder of the hub's data.
     #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
     pub data: Option<PathBuf>,
@@ -176,7 +174,17 @@ pub struct Stdio {
     pub no_start: bool,
 }
 
+#[derive(Debug, PartialEq, Args)]
+pub struct Stdio {
+    /// The session that calls go to when they name none.
+    #[arg(long, short)]
+    pub session: Option<String>,
+    #[command(flatten)]
+    pub hub: JoinedHub,
+}
+
 #[derive(Args)]
+#[command(mut_arg("no_start", |flag| flag.help("Uses a hub that runs, and starts none")))]
 pub struct Open {
     /// Which page.
     pub page: PageName,
@@ -186,18 +194,8 @@ pub struct Open {
     /// Only prints the address.
     #[arg(long)]
     pub print: bool,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
-    /// The port of a hub that has to be started.
-    #[arg(long, env = "TABWIRE_PORT", value_name = "PORT")]
-    pub port: Option<u16>,
-    /// When a hub that had to be started ends, after nobody was there.
-    #[arg(long, value_parser = humantime::parse_duration, default_value = "15m", value_name = "TIME")]
-    pub idle_exit: Duration,
-    /// Uses a hub that runs, and starts none.
-    #[arg(long)]
-    pub no_start: bool,
+    #[command(flatten)]
+    pub hub: JoinedHub,
     /// Prints JSON for programs.
     #[arg(long)]
     pub json: bool,
@@ -588,6 +586,23 @@ mod tests {
         for sub in command.get_subcommands() {
             let help = sub.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(help.contains("tabwire "), "{} has no example", sub.get_name());
+        }
+    }
+
+    #[test]
+    fn what_joins_a_hub_has_the_same_flags_each_in_its_own_words() {
+        for (name, verb) in [("stdio", "Joins"), ("open", "Uses")] {
+            let command = command();
+            let command = command.find_subcommand(name).unwrap();
+            for (flag, help) in [
+                ("data", "The folder of the hub's data"),
+                ("port", "The port of a hub that has to be started"),
+                ("idle_exit", "When a hub that had to be started ends, after nobody was there"),
+                ("no_start", &format!("{verb} a hub that runs, and starts none")),
+            ] {
+                let found = command.get_arguments().find(|argument| argument.get_id() == flag);
+                assert_eq!(found.unwrap().get_help().unwrap().to_string(), help, "{name} {flag}");
+            }
         }
     }
 }

@@ -222,6 +222,13 @@ fn check(settings: &Settings) -> Result<(), Failure> {
         let store = &settings.own.store;
         return Err(Failure::usage(format!("store {store:?} is not one of embedded, memory")));
     }
+    let (calls, most) = (settings.hub.calls_per_session, hub::config::limits::CALLS_PER_SESSION);
+    if !(1..=most).contains(&calls) {
+        return Err(Failure::usage(format!(
+            "calls_per_session = {calls} is not within 1 to {most}: a connection remembers no more \
+             calls; more sessions, or calls_total, let a hub do more at once"
+        )));
+    }
     if settings.launch.browsers_max == 0 {
         return Err(Failure::usage("browsers_max must be at least 1"));
     }

@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use store::{EmbeddedStore, Health, MemoryStore, Options, Store};
+use store::{EmbeddedStore, Health, MemoryStore, Options, Store, StoreError, embedded::operate};
 
-use crate::{command::version::VERSION, config::Own, failure::Failure};
+use crate::{command::version::VERSION, config::Own};
 
 /// How often it is looked whether another hub has taken the file over.
 const LOOK: Duration = Duration::from_millis(500);
@@ -17,18 +17,24 @@ pub enum Kept {
     Embedded(Arc<EmbeddedStore>),
 }
 
+/// Returns the last term that the store of the settings has seen, so that the next is greater.
+pub fn last_term(own: &Own) -> u64 {
+    match own.store.as_str() {
+        "memory" => 0,
+        _ => operate::term(&own.store_file()),
+    }
+}
+
 impl Kept {
-    /// Opens the store of the settings; its term will be greater than the given one.
-    pub fn open(own: &Own, term: u64) -> Result<Self, Failure> {
+    /// Opens the store of the settings with the lease's term, and with no other: a store that
+    /// knows a later one belongs to another hub.
+    pub fn open(own: &Own, term: u64) -> Result<Self, StoreError> {
         if own.store == "memory" {
             return Ok(Self::Memory(Arc::default()));
         }
-        let options = Options {
-            program: VERSION.to_owned(),
-            term_floor: term,
-            ..Options::new(own.store_file())
-        };
-        let store = EmbeddedStore::open(options).map_err(Failure::failed)?;
+        let program = VERSION.to_owned();
+        let options = Options { program, term: Some(term), ..Options::new(own.store_file()) };
+        let store = EmbeddedStore::open(options)?;
         tracing::info!(term = store.term(), file = %own.store_file().display(), "store opened");
         Ok(Self::Embedded(Arc::new(store)))
     }

@@ -85,9 +85,10 @@ pub async fn look_after(edge: Arc<Edge>, launcher: Arc<OwnLauncher>) {
 }
 
 /// Forgets sessions and keys of those whose profile is gone: else the pairings fill up.
-pub async fn forget_ended(edge: &Edge, launcher: &OwnLauncher) {
+pub async fn forget_ended(edge: &Edge, launcher: &Arc<OwnLauncher>) {
+    let as_launcher: Arc<dyn Launcher> = launcher.clone();
     for ended in &launcher.browsers.take_ended() {
-        launching::forget(&edge.toolbox, launcher, ended).await;
+        launching::forget(&edge.toolbox, &as_launcher, ended).await;
     }
 }
 
@@ -97,7 +98,7 @@ pub fn end_leftovers(data: &Path) -> Result<usize, Failure> {
         return Ok(0);
     }
     // Whoever has the lock looks after them: a hub that has started meanwhile, or we.
-    let Ok(_lease) = Lease::take(data, 0) else { return Ok(0) };
+    let Ok(_lease) = Lease::take(data, || 0) else { return Ok(0) };
     let browsers = Browsers::open(Config::default(), surroundings(data)?);
     let before = browsers.launches().len();
     browsers.end_all(launch::running::PATIENCE);

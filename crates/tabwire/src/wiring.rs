@@ -122,7 +122,10 @@ async fn serve_relay(edge: Arc<Edge>, mcp: Mcp<HubBackend>, stream: UnixStream, 
         client: Some(client.clone()),
         binding: joined.hello.binding,
     };
-    let limits = mcp::stream::Limits::default();
+    let usual = mcp::stream::Limits::default();
+    // One client alone can have as many calls under way as a session takes.
+    let open = usual.open.max(edge.hub.calls_per_session());
+    let limits = mcp::stream::Limits { open, ..usual };
     let served = mcp::stream::serve(&mcp, caller, joined.reading, joined.writing, limits).await;
     if let Err(error) = served {
         tracing::debug!(%error, "a relay's stream ended badly");

@@ -147,9 +147,10 @@ async fn list(toolbox: &Toolbox) -> Result<Output, Fault> {
     let (mut browsers, mut lines) = (Vec::new(), Vec::new());
     let mut marks = std::collections::HashMap::new();
     for BrowserInfo { record, adopted } in &started {
-        let session = launcher
-            .as_ref()
-            .and_then(|launcher| launching::session_of(toolbox, &**launcher, &record.launch));
+        let session = match &launcher {
+            Some(launcher) => launching::session_of(toolbox, launcher, &record.launch).await,
+            None => None,
+        };
         let mut shown = launching::show(record, session.as_deref());
         shown["adopted"] = json!(adopted);
         browsers.push(shown);

@@ -33,42 +33,49 @@ pub trait Launcher: Send + Sync {
     fn browsers(&self) -> &Browsers;
     /// The folder of the extension, unpacked where it must be; an error is for a reader. May block.
     fn extension(&self) -> Result<PathBuf, String>;
-    /// What the extension of a start calls itself, once it has been paired.
+    /// What the extension of a start calls itself, once it has been paired. May block.
     fn instance_of(&self, launch: &LaunchId) -> Option<InstanceId>;
     /// Forgets the key of a start whose profile is gone. May block.
     fn unpair(&self, launch: &LaunchId);
 }
 
 /// The session of a start, connected or away.
-pub fn session_of(
+pub async fn session_of(
     toolbox: &Toolbox,
-    launcher: &dyn Launcher,
+    launcher: &Arc<dyn Launcher>,
     launch: &LaunchId,
 ) -> Option<Arc<Session>> {
-    let instance = launcher.instance_of(launch)?;
+    let (launcher, launch) = (launcher.clone(), launch.clone());
+    let instance = blocking(move || launcher.instance_of(&launch)).await.ok()??;
     toolbox.hub.filtered(|session| session.instance == instance).pop()
 }
 
 /// Counts the started browsers that are connected: they are there because of us.
-pub fn connected(toolbox: &Toolbox) -> usize {
+pub async fn connected(toolbox: &Toolbox) -> usize {
     let Some(launcher) = toolbox.launcher() else { return 0 };
-    let sessions = launcher.browsers().launches().into_iter();
-    let sessions = sessions.filter_map(|launch| session_of(toolbox, &*launcher, &launch));
-    sessions.filter(|session| session.is_connected()).count()
+    let mut connected = 0;
+    for launch in launcher.browsers().launches() {
+        let session = session_of(toolbox, &launcher, &launch).await;
+        connected += usize::from(session.is_some_and(|session| session.is_connected()));
+    }
+    connected
 }
 
 /// Forgets the session of a browser that cannot come back, because its profile is gone.
-pub async fn forget(toolbox: &Toolbox, launcher: &dyn Launcher, ended: &Ended) {
+pub async fn forget(toolbox: &Toolbox, launcher: &Arc<dyn Launcher>, ended: &Ended) {
     if !ended.0.throw_away {
         return;
     }
-    if let Some(session) = session_of(toolbox, launcher, &ended.0.launch) {
+    if let Some(session) = session_of(toolbox, launcher, &ended.0.launch).await {
         let begun = Instant::now();
         while !toolbox.hub.forget(&session) && begun.elapsed() < PARTING {
             time::sleep(Duration::from_millis(20)).await;
         }
     }
-    launcher.unpair(&ended.0.launch);
+    let (launcher, launch) = (launcher.clone(), ended.0.launch.clone());
+    if let Err(fault) = blocking(move || launcher.unpair(&launch)).await {
+        tracing::warn!(%fault, "the key of a browser may not be forgotten");
+    }
 }
 
 /// What a client wants to have started.
@@ -111,7 +118,7 @@ pub async fn open(toolbox: &Toolbox, client: &Client, new: NewBrowser) -> Result
     };
     progress.say(1.0, "waiting for its extension");
     let limit = client.timeout.map_or(PATIENCE, |given| given.min(PATIENCE));
-    let session = match until_connected(toolbox, &*launcher, &opening, limit).await {
+    let session = match until_connected(toolbox, &launcher, &opening, limit).await {
         Ok(session) => session,
         Err(why) => return Err(give_up(opening, &why).await),
     };
@@ -138,14 +145,14 @@ pub async fn open(toolbox: &Toolbox, client: &Client, new: NewBrowser) -> Result
 
 async fn until_connected(
     toolbox: &Toolbox,
-    launcher: &dyn Launcher,
+    launcher: &Arc<dyn Launcher>,
     opening: &Opening,
     limit: Duration,
 ) -> Result<Arc<Session>, String> {
     let deadline = Instant::now() + limit;
     let mut offers = toolbox.hub.offers();
     loop {
-        let session = session_of(toolbox, launcher, opening.launch());
+        let session = session_of(toolbox, launcher, opening.launch()).await;
         if let Some(session) = session.filter(|session| session.is_connected()) {
             return Ok(session);
         }
@@ -191,7 +198,7 @@ pub async fn close(
     let launcher = launcher(toolbox)?;
     let running = running(toolbox).await?;
     let launch = match (session, name) {
-        (Some(session), None) => by_session(toolbox, &*launcher, &running, session)?,
+        (Some(session), None) => by_session(toolbox, &launcher, &running, session).await?,
         (None, Some(name)) => by_name(&running, name)?,
         _ => {
             let message = "close takes one of `session` and `name`";
@@ -210,7 +217,7 @@ pub async fn close(
         }
         Err(error) => return Err(Fault::new(Code::Refused, error.to_string())),
     };
-    forget(toolbox, &*launcher, &ended).await;
+    forget(toolbox, &launcher, &ended).await;
     let structured = json!({"closed": ended.0.shown_name()});
     Ok(Output { text: say_closed(&ended.0), structured, ..Output::default() })
 }
@@ -229,9 +236,9 @@ pub fn say_closed(record: &BrowserRecord) -> String {
     format!("{} is closed{kept}", record.shown_name())
 }
 
-fn by_session(
+async fn by_session(
     toolbox: &Toolbox,
-    launcher: &dyn Launcher,
+    launcher: &Arc<dyn Launcher>,
     running: &[BrowserInfo],
     wanted: &str,
 ) -> Result<LaunchId, Fault> {
@@ -240,10 +247,11 @@ fn by_session(
         // One that is not connected has a name all the same.
         Err(fault) => return by_name(running, wanted).map_err(|_| fault),
     };
-    let launches = running.iter().map(|info| &info.record.launch);
-    let mut launches =
-        launches.filter(|launch| launcher.instance_of(launch).as_ref() == Some(&session.instance));
-    launches.next().cloned().ok_or_else(|| {
+    let launches: Vec<_> = running.iter().map(|info| info.record.launch.clone()).collect();
+    let (launcher, instance) = (launcher.clone(), session.instance.clone());
+    let is_its = move |launch: &LaunchId| launcher.instance_of(launch).as_ref() == Some(&instance);
+    let launch = blocking(move || launches.into_iter().find(is_its)).await?;
+    launch.ok_or_else(|| {
         let message = format!("{} was not started by this hub, so it is not closed", session.name);
         Fault::new(Code::Refused, message)
             .hint(format!("close it by hand, or its tabs with browser_tab; {}", choices(running)))

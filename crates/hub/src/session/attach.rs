@@ -107,6 +107,7 @@ impl Session {
             tabs: Vec::new(),
             tools: Vec::new(),
             holders: Vec::new(),
+            away_since_ms: None,
         };
         Self::restore(services, record)
     }
@@ -167,6 +168,11 @@ impl Session {
                 tabs,
                 resume_digest: record.resume_digest,
                 changed_at: Instant::now(),
+                // The wall clock is all that a restart leaves; one that went back tells nothing.
+                away_before: record.away_since_ms.map_or(Duration::ZERO, |since| {
+                    Duration::from_millis(now.saturating_sub(since))
+                }),
+                away_since_ms: record.away_since_ms,
                 forget_due: false,
                 refresh_due: false,
                 refresh_again: false,
@@ -294,6 +300,8 @@ impl Session {
         core.habits = hello.habits;
         core.resume_digest = Some(digest(&token));
         core.changed_at = Instant::now();
+        core.away_before = Duration::ZERO;
+        core.away_since_ms = None;
         core.unacked = 0;
         core.acks.clear();
         core.refused = false;
@@ -405,9 +413,12 @@ impl Session {
             link.hearing.notify_waiters();
         }
         core.changed_at = Instant::now();
+        core.away_since_ms = Some(store::wall_clock_ms());
         let ended = self.suspend_or_end(&mut core, number);
         self.record(&mut core, feed::entry("session", "disconnected", Level::Info, Json::null()));
         self.forget_later(&mut core);
+        // Under the lock: whoever forgets it now does so after this, and nothing of it comes back.
+        self.save(&core);
         drop(core);
         self.services.metrics.connected.dec();
         self.services.offers_changed();
@@ -459,40 +470,6 @@ impl Session {
         }
     }
 
-    /// Returns how long its browser has been away; `None` means that it is there.
-    pub(crate) fn away_for(&self) -> Option<Duration> {
-        let core = self.core.lock();
-        core.link.is_none().then(|| core.changed_at.elapsed())
-    }
-
-    /// Has the hub look whether its browser stayed away.
-    fn forget_later(self: &Arc<Self>, core: &mut Core) {
-        if !std::mem::replace(&mut core.forget_due, true) {
-            let retention = self.services.config.load().session_retention;
-            self.services.agenda.after(retention, Due::Forget(Arc::downgrade(self)));
-        }
-    }
-
-    /// Waits for the browser of a session that was brought back, as after a disconnect.
-    pub(crate) fn await_return(self: &Arc<Self>) {
-        self.forget_later(&mut self.core.lock());
-    }
-
-    /// Returns whether it has been away for too long; if not, looks again when it may be.
-    pub(crate) fn is_forgotten(self: &Arc<Self>) -> bool {
-        let retention = self.services.config.load().session_retention;
-        let mut core = self.core.lock();
-        let away = core.changed_at.elapsed();
-        if core.link.is_some() {
-            core.forget_due = false;
-        } else if away < retention {
-            self.services.agenda.after(retention - away, Due::Forget(Arc::downgrade(self)));
-        } else {
-            return true;
-        }
-        false
-    }
-
     /// Puts asking for the whole state on the agenda, once until that is done.
     pub(super) fn need_whole_state(self: &Arc<Self>, core: &mut Core) {
         if !std::mem::replace(&mut core.refresh_due, true) {
@@ -528,6 +505,7 @@ impl Session {
             resume_digest: core.resume_digest.clone(),
             unproven: self.unproven,
             carried_by: self.carried_by.as_ref().map(InstanceId::to_string),
+            away_since_ms: core.away_since_ms,
         };
         let saved = self.services.store.save_session(record);
         if let Err(error) = &saved {

@@ -7,7 +7,8 @@ use hub::{
     once::{Done, Keyed},
 };
 use model::Code;
-use store::{EmbeddedStore, Options};
+use store::{EmbeddedStore, MemoryStore, Options};
+use tokio::task::JoinSet;
 
 use crate::scene::scratch;
 
@@ -55,7 +56,8 @@ async fn work_goes_on_when_whoever_asked_first_goes_away() {
 
 #[tokio::test]
 async fn kept_answers_are_limited_and_one_more_is_refused_before_it_begins() {
-    let store = Arc::new(EmbeddedStore::open(Options::new(scratch())).unwrap());
+    // Without a disk: writing so much takes longer than a call waits for it on a busy machine.
+    let store = Arc::new(MemoryStore::default());
     let hub = Hub::open(hub::Config::default(), store, "test").unwrap();
     let size = hub::once::MOST_BYTES / 4 + 1;
     for number in 0..4 {
@@ -70,4 +72,36 @@ async fn kept_answers_are_limited_and_one_more_is_refused_before_it_begins() {
     let known = Keyed::new("local", "k0", "digest".into()).unwrap();
     let again = hub.once(&known, async { panic!("done twice") }).await.unwrap();
     assert_eq!(again.len(), size, "what is kept is still told");
+}
+
+#[tokio::test]
+async fn keys_are_counted_with_those_that_have_no_answer_yet_and_over_a_restart() {
+    let store = Arc::new(MemoryStore::default());
+    let hub = Hub::open(hub::Config::default(), store.clone(), "test").unwrap();
+    let keyed = |number| Keyed::new("local", &format!("k{number}"), "digest".into()).unwrap();
+    let half = hub::once::MOST_KEYS / 2;
+    for number in 0..half {
+        let done = async { Done { body: "1".into(), void: false } };
+        hub.once(&keyed(number), done).await.unwrap();
+    }
+    let mut waiting = JoinSet::new();
+    let (begin, mut begun) = tokio::sync::mpsc::unbounded_channel();
+    for number in half..2 * half {
+        let (hub, keyed, begin) = (hub.clone(), keyed(number), begin.clone());
+        let work = async move {
+            begin.send(()).unwrap();
+            std::future::pending().await
+        };
+        waiting.spawn(async move { hub.once(&keyed, work).await });
+    }
+    for _ in 0..half {
+        begun.recv().await.unwrap();
+    }
+    let refused = hub.once(&keyed(2 * half), async { panic!("it was begun") }).await.unwrap_err();
+    assert_eq!(refused.code, Code::Busy);
+    assert!(refused.message.contains("10000 keys"), "{refused}");
+    drop((waiting, hub));
+    let hub = Hub::open(hub::Config::default(), store, "test").unwrap();
+    let refused = hub.once(&keyed(2 * half), async { panic!("it was begun") }).await.unwrap_err();
+    assert_eq!(refused.code, Code::Busy, "what was begun counts too: nobody knows its end");
 }

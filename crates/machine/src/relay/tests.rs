@@ -446,7 +446,7 @@ fn marking(place: &Place) -> (Joiner, impl Fn() -> bool + use<>) {
 async fn a_hub_that_was_told_to_end_is_not_replaced_before_it_is_needed() {
     let place = Place::private();
     let (joiner, was_started) = marking(&place);
-    let mut lease = Lease::take(place.path(), 0).unwrap();
+    let mut lease = Lease::take(place.path(), || 0).unwrap();
     let hub = FakeHub::start(&place, lease.term()).await;
     let last_words = Duration::from_millis(150);
     let mut client = Client::with(joiner, Limits { last_words, ..Limits::default() });

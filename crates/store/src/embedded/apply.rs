@@ -8,6 +8,7 @@ use model::SessionId;
 use rusqlite::{Connection, Result, params};
 
 use super::{
+    age,
     changes::{Changes, Gone, LogChange, LogId, PlaceId},
     rows,
 };
@@ -78,18 +79,17 @@ pub(super) fn trim_audit(connection: &Connection, newest: u64, lines: u64) -> Re
     Ok(())
 }
 
-/// Drops audit lines and results whose time is over.
-pub(super) fn sweep(connection: &Connection, audit_age: Duration) -> Result<()> {
-    let now = wall_clock_ms();
-    let age = audit_age.as_millis().try_into().unwrap_or(u64::MAX);
-    // Lines stand in order of time, so looking stops at the first that stays.
-    connection.execute(
-        "DELETE FROM audit WHERE number < coalesce(
-            (SELECT number FROM audit WHERE at_ms >= ?1 ORDER BY number LIMIT 1),
-            (SELECT max(number) + 1 FROM audit))",
-        params![now.saturating_sub(age).cast_signed()],
-    )?;
-    connection
-        .execute("DELETE FROM results WHERE ?1 - saved_ms >= ttl_ms", params![now.cast_signed()])?;
+/// Drops audit lines that are too old. Looks at all of them.
+pub(super) fn sweep_audit(connection: &Connection, audit_age: Duration) -> Result<()> {
+    if let Some(upto) = age::last_too_old(connection, wall_clock_ms(), audit_age)? {
+        connection.prepare_cached("DELETE FROM audit WHERE number <= ?")?.execute([upto])?;
+    }
+    Ok(())
+}
+
+/// Drops results whose time is over.
+pub(super) fn sweep_results(connection: &Connection) -> Result<()> {
+    let now = wall_clock_ms().cast_signed();
+    connection.execute("DELETE FROM results WHERE ?1 - saved_ms >= ttl_ms", params![now])?;
     Ok(())
 }

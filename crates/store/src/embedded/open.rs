@@ -1,8 +1,8 @@
-//! Opens a file: judges it, brings it to the newest format, repairs it, raises the term.
+//! Opens a file: judges it, brings it to the newest format, repairs it, writes the term.
 //!
-//! Opening succeeds unless the disk refuses, another program holds the file, or the file is
-//! newer than we are. A file that cannot be trusted as a whole is set aside and a new one
-//! begins; nothing is deleted.
+//! Opening succeeds unless the disk refuses, another program holds the file, another hub has had it
+//! since, or the file is newer than we are. A file that cannot be trusted as a whole is set aside and a new one
+//! begins; of those only a surplus is ever deleted.
 
 use std::{fs, path::Path};
 
@@ -42,8 +42,8 @@ enum Trouble {
     ReadOnly(String),
     /// The disk or another program does not let us.
     Refused(String),
-    /// It is newer than we are.
-    Newer(StoreError),
+    /// It is newer than we are, or another hub has it.
+    NotOurs(StoreError),
 }
 
 /// Opens a file, or a new one in its place.
@@ -75,14 +75,15 @@ fn try_open(options: &Options) -> Result<Opened, Trouble> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schema::migrate(&transaction, format, &options.program)?;
     let meta = Meta::read(&transaction)?;
+    let term = next_term(&meta, options.term)?;
     let mut mark = if format == 0 { new_mark() } else { mark_in(&meta)? };
     let mut loaded = load(&transaction, schema::FORMAT)?;
     if is_behind(&mark, before.as_ref(), format == 0) {
         loaded.distrust();
     }
     repair(&transaction, &loaded)?;
-    apply::sweep(&transaction, options.audit_age)?;
-    let term = meta.number("term").unwrap_or_default().max(options.term_floor) + 1;
+    apply::sweep_results(&transaction)?;
+    apply::sweep_audit(&transaction, options.audit_age)?;
     // Past both: what the file lost is never counted again.
     mark.commits = mark.commits.max(before.map_or(0, |mark| mark.commits)) + 1;
     rows::put_meta(&transaction, "identity", &mark.identity)?;
@@ -124,7 +125,7 @@ fn judge(connection: &Connection, options: &Options) -> Result<u32, Trouble> {
         Nature::Known(format) => format,
         Nature::Foreign(why) => return Err(Trouble::Damaged(why)),
         Nature::Newer(found, program) => {
-            return Err(Trouble::Newer(newer(&options.path, found, program)));
+            return Err(Trouble::NotOurs(newer(&options.path, found, program)));
         }
     };
     let size = fs::metadata(&options.path).map_or(0, |file| file.len());
@@ -173,6 +174,16 @@ fn write_ahead(connection: &Connection, options: &Options) -> Result<(), Trouble
     Ok(())
 }
 
+/// Returns the term to write with: the one that was given, if no other hub has had it or a later one.
+fn next_term(meta: &Meta, given: Option<u64>) -> Result<u64, Trouble> {
+    let theirs = meta.number("term").unwrap_or_default();
+    match given {
+        None => Ok(theirs + 1),
+        Some(ours) if ours > theirs => Ok(ours),
+        Some(ours) => Err(Trouble::NotOurs(StoreError::Fenced { ours, theirs })),
+    }
+}
+
 fn new_mark() -> Mark {
     Mark { identity: random_text(16), commits: 0 }
 }
@@ -202,7 +213,7 @@ impl Trouble {
     fn into_error(self, path: &Path) -> StoreError {
         match self {
             Self::Damaged(why) | Self::ReadOnly(why) | Self::Refused(why) => refused(path, &why),
-            Self::Newer(error) => error,
+            Self::NotOurs(error) => error,
         }
     }
 }

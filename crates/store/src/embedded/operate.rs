@@ -1,7 +1,7 @@
 //! For operators: look at a file, and make it smaller.
 //!
 //! [`check`] only reads and works beside a running hub, and tells what it can of a damaged file.
-//! Neither takes part in the term.
+//! Neither takes part in the term; [`term`] tells whoever hands out the next one the last.
 
 use std::{fs, path::Path};
 
@@ -57,6 +57,17 @@ pub fn check(path: &Path) -> Result<Report, StoreError> {
         report.findings.push(error.to_string());
     }
     Ok(report)
+}
+
+/// Returns the term of the hub that opened a file last; 0 where that cannot be told.
+///
+/// Such a file is either set aside when it is opened or, if it does know a term, refuses a smaller one.
+pub fn term(path: &Path) -> u64 {
+    let read = || {
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        Meta::term(&connection).map_err(|error| unreadable(path, &error))
+    };
+    read().unwrap_or_default()
 }
 
 impl Report {

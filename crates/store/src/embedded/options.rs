@@ -14,9 +14,9 @@ pub struct Options {
     pub path: PathBuf,
     /// The program's version, written into a file that is brought to a newer format.
     pub program: String,
-    /// The term will be greater than this, also in a new file. Whoever holds the machine's lock
-    /// knows the last one.
-    pub term_floor: u64,
+    /// The term of whoever opens it, from the machine's lock. A file that knows the same or a greater
+    /// one has another hub, and is not opened. `None` takes the next one, for whoever has no lock.
+    pub term: Option<u64>,
     /// Bytes that may wait for the disk; one more write is refused.
     pub queue_bytes: usize,
     /// How long a write that nobody waits for (audit lines, entries of feeds, trimming) may wait for
@@ -48,7 +48,7 @@ impl Options {
         Self {
             path: path.into(),
             program: "0.0.0".to_owned(),
-            term_floor: 0,
+            term: None,
             queue_bytes: 64 << 20,
             linger: LINGER,
             busy_wait: Duration::from_secs(1),

@@ -93,6 +93,10 @@ impl Store for EmbeddedStore {
         Ok(())
     }
 
+    fn results(&self) -> Result<Vec<(usize, Duration)>, StoreError> {
+        Ok(self.kept.lock().kept.results.sizes())
+    }
+
     fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditLine>, StoreError> {
         // First what waits, then the file: a line that is committed between is in both.
         let waiting = self.queue.audit_after(after);

@@ -15,7 +15,9 @@ use std::{
 use rusqlite::{Connection, TransactionBehavior, config::DbConfig};
 
 use super::{
-    Options, apply,
+    Options,
+    age::ClockWatch,
+    apply,
     changes::Changes,
     mark::{Mark, MarkFile},
     open::{Opened, limit_pages},
@@ -24,8 +26,11 @@ use super::{
     schema::Meta,
 };
 
-/// How often what is too old is looked for.
+/// How often results whose time is over are looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
+
+/// How often audit lines that are too old are looked for: that reads all of them.
+const SWEEP_AUDIT_EVERY: Duration = Duration::from_secs(3600);
 
 /// The writer's own things.
 pub(super) struct Writer {
@@ -39,6 +44,8 @@ pub(super) struct Writer {
     mark_file: MarkFile,
     term: u64,
     swept: Instant,
+    swept_audit: Instant,
+    clock: ClockWatch,
     /// Something was committed since the write-ahead log was emptied.
     restless: bool,
 }
@@ -66,6 +73,8 @@ impl Writer {
             mark_file: opened.mark_file,
             term: opened.term,
             swept: Instant::now(),
+            swept_audit: Instant::now(),
+            clock: ClockWatch::new(),
             restless: true,
         }
     }
@@ -112,8 +121,13 @@ impl Writer {
             apply::trim_audit(&transaction, line.number, self.options.audit_lines)?;
         }
         if self.swept.elapsed() >= SWEEP_EVERY {
-            apply::sweep(&transaction, self.options.audit_age)?;
+            self.clock.look();
+            apply::sweep_results(&transaction)?;
             self.swept = Instant::now();
+        }
+        if self.swept_audit.elapsed() >= SWEEP_AUDIT_EVERY {
+            apply::sweep_audit(&transaction, self.options.audit_age)?;
+            self.swept_audit = Instant::now();
         }
         rows::put_meta(&transaction, "commits", &(self.mark.commits + 1).to_string())?;
         transaction.commit()?;

@@ -7,9 +7,9 @@
 
 use std::{ffi::OsString, time::Duration};
 
-use super::Stdio;
+use super::{JoinedHub, Stdio};
 
-/// What `--idle-exit` is when it is not given, as in [`Stdio`].
+/// What `--idle-exit` is when it is not given, as in [`JoinedHub`].
 const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
 
 /// Reads the words after the program's name, if they are a plain relay's.
@@ -57,7 +57,8 @@ pub fn read(
         Some(port) => Some(port.parse().ok()?),
         None => None,
     };
-    Some(Stdio { session, data: data.map(Into::into), port, idle_exit, no_start })
+    let hub = JoinedHub { data: data.map(Into::into), port, idle_exit, no_start };
+    Some(Stdio { session, hub })
 }
 
 #[cfg(test)]
@@ -146,8 +147,8 @@ mod tests {
             Some(OsString::from(if name == "TABWIRE_PORT" { "9000" } else { "/some/where" }))
         };
         let line = ["stdio", "--port", "9001"].map(OsString::from);
-        let stdio = read(line, environment).unwrap();
-        assert_eq!((stdio.port, stdio.data), (Some(9001), Some("/some/where".into())));
+        let hub = read(line, environment).unwrap().hub;
+        assert_eq!((hub.port, hub.data), (Some(9001), Some("/some/where".into())));
         let wrong = read(["stdio".into()], |_| Some("not a port".into()));
         assert_eq!(wrong, None);
     }

@@ -5,25 +5,21 @@ use std::{
     process::{Command, Stdio},
 };
 
-use machine::{JoinError, JoinHello, Joiner, ReachError};
+use machine::{JoinError, JoinHello, ReachError};
 use serde_json::json;
 
-use super::stdio::background_hub;
-use crate::{api, cli::Open, config::Own, failure::Failure};
+use super::stdio::joiner;
+use crate::{api, cli::Open, failure::Failure};
 
 pub fn run(options: &Open) -> Result<(), Failure> {
-    let data = options.data.clone().unwrap_or_else(|| Own::default().data);
-    let start = match options.no_start {
-        true => None,
-        false => Some(background_hub(&data, options.idle_exit, options.port)?),
-    };
+    let joiner = joiner(&options.hub)?;
     let hello = JoinHello {
         term: 0,
         client_id: format!("open-{}", model::id::random_text(26)),
         binding: None,
     };
     let port = api::block_on(async {
-        let joined = Joiner::new(data, start).join(&hello, true).await;
+        let joined = joiner.join(&hello, true).await;
         let joined = joined.map_err(|error| match error {
             JoinError::Reach(ReachError::NoHub(_)) => Failure::no_hub(error),
             _ => Failure::failed(error),

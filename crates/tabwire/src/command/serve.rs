@@ -5,7 +5,7 @@
 
 use std::{
     io::{IsTerminal, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -17,6 +17,7 @@ use edge::Edge;
 use guard::{Pairings, Tokens};
 use hub::Hub;
 use machine::{IdleExit, Lease, LeaseError, Parting, PrivateSocket, SocketError};
+use store::StoreError;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
@@ -28,9 +29,9 @@ use tracing_subscriber::{EnvFilter, Registry, fmt, layer::SubscriberExt, reload}
 use super::version::VERSION;
 use crate::{
     apps,
-    config::{Layers, Settings},
+    config::{Layers, Own, Settings},
     failure::Failure,
-    kept::Kept,
+    kept::{self, Kept},
     launcher::{self, OwnLauncher},
     pages,
     wiring::{self, FrontDesk},
@@ -69,10 +70,18 @@ async fn serve(
     idle_exit: Option<Duration>,
 ) -> Result<(), Failure> {
     // The lock first, the port second: whoever has both is the hub. Held until the very end.
-    let mut lease = take_lease(&settings.own.data, idle_exit.is_some())?;
+    let mut lease = take_lease(&settings.own, idle_exit.is_some())?;
     let listeners =
         edge::listener::bind(&settings.edge.bind, settings.edge.port).map_err(Failure::failed)?;
-    let kept = Kept::open(&settings.own, lease.term())?;
+    // Before the store: opening that takes it away from any other hub.
+    let private = PrivateSocket::open(&settings.own.data).await.map_err(|error| match error {
+        SocketError::InUse(_) if idle_exit.is_some() => Failure::lost(),
+        error => Failure::failed(error),
+    })?;
+    let kept = Kept::open(&settings.own, lease.term()).map_err(|error| match error {
+        StoreError::Fenced { .. } if idle_exit.is_some() => Failure::lost(),
+        error => Failure::failed(error),
+    })?;
     let launcher = OwnLauncher::open(settings.launch.clone(), &settings.own.data)?;
     let hub = Hub::open(settings.hub.clone(), kept.store(), VERSION).map_err(Failure::failed)?;
     let edge = Edge::new(hub.clone(), settings.edge.clone(), tokens, VERSION);
@@ -87,10 +96,6 @@ async fn serve(
         async move { hub.run(stop).await }
     });
     let mut ends = Ends::new()?;
-    let private = PrivateSocket::open(&settings.own.data).await.map_err(|error| match error {
-        SocketError::InUse(_) if idle_exit.is_some() => Failure::lost(),
-        error => Failure::failed(error),
-    })?;
     let mcp = wiring::start_mcp(&edge);
     let _ = edge.pages.set(pages::find);
     edge.serve(listeners, wiring::mcp_routes(&edge, mcp.clone()));
@@ -138,7 +143,9 @@ async fn serve(
         }
     };
     // Before relays are cut off, so that they do not start the next hub at once.
-    lease.retire();
+    if !taken_over {
+        lease.retire();
+    }
     tracing::info!("draining; signal again to stop at once");
     // Both arms are cancel-safe: after this one the process ends.
     tokio::select! {
@@ -169,9 +176,9 @@ async fn end_browsers(launcher: &OwnLauncher, patience: Duration, ends: &mut End
 }
 
 /// Becomes the hub of a data folder. A hub in the background that is not the first ends quietly.
-fn take_lease(data: &Path, background: bool) -> Result<Lease, Failure> {
-    // The store counts terms of its own and fences by those; the two are not compared.
-    Lease::take(data, 0).map_err(|error| match error {
+/// Its term is the store's too, so that the store refuses whoever is not the hub any more.
+fn take_lease(own: &Own, background: bool) -> Result<Lease, Failure> {
+    Lease::take(&own.data, || kept::last_term(own)).map_err(|error| match error {
         LeaseError::Taken(_) if background => Failure::lost(),
         error => Failure::failed(error),
     })
@@ -181,18 +188,18 @@ fn take_lease(data: &Path, background: bool) -> Result<Lease, Failure> {
 async fn nobody_is_here(edge: &Edge, idle: Option<&IdleExit>) {
     let Some(idle) = idle else { return std::future::pending().await };
     let seen = AtomicU64::new(edge.metrics.accepted.get());
-    idle.wait(|| {
+    idle.wait(async || {
         let accepted = edge.metrics.accepted.get();
         let here = edge.metrics.connections.get() + edge.metrics.sockets.get();
         // Browsers that we have started are no guests: they are here because of us.
-        here > launched(edge) || seen.swap(accepted, Ordering::Relaxed) != accepted
+        here > launched(edge).await || seen.swap(accepted, Ordering::Relaxed) != accepted
     })
     .await;
 }
 
 /// Counts the browsers that we have started and that are connected.
-fn launched(edge: &Edge) -> i64 {
-    tools::launching::connected(&edge.toolbox).try_into().unwrap_or(i64::MAX)
+async fn launched(edge: &Edge) -> i64 {
+    tools::launching::connected(&edge.toolbox).await.try_into().unwrap_or(i64::MAX)
 }
 
 /// Keeps the log of a hub in the background short.

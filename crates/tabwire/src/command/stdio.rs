@@ -11,7 +11,12 @@ use machine::{
     JoinError, JoinHello, Joiner, ReachError, RelayError, StartHub, relay, relay::Limits,
 };
 
-use crate::{api, cli::Stdio, config::Own, failure::Failure};
+use crate::{
+    api,
+    cli::{JoinedHub, Stdio},
+    config::Own,
+    failure::Failure,
+};
 
 /// The seeds' name for who a client is and which session it means.
 const INSTANCE: &str = "MCP_INSTANCE_ID";
@@ -25,16 +30,11 @@ pub fn run(options: &Stdio) -> Result<(), Failure> {
             .unwrap_or_else(|| format!("stdio-{}", model::id::random_text(26))),
         binding: options.session.clone().or(instance),
     };
-    let data = options.data.clone().unwrap_or_else(|| Own::default().data);
-    let start = if options.no_start {
-        None
-    } else {
-        Some(background_hub(&data, options.idle_exit, options.port)?)
-    };
+    let joiner = joiner(&options.hub)?;
     let limits = Limits { line: mcp::stream::Limits::default().line, ..Limits::default() };
     api::block_on(async {
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-        let relayed = relay(Joiner::new(data, start), hello, limits, input, output).await;
+        let relayed = relay(joiner, hello, limits, input, output).await;
         relayed.map_err(|error| match error {
             RelayError::Join(JoinError::Reach(ReachError::NoHub(_))) => Failure::no_hub(error),
             RelayError::Join(_) | RelayError::HubGone | RelayError::Broken(_) => {
@@ -44,8 +44,18 @@ pub fn run(options: &Stdio) -> Result<(), Failure> {
     })
 }
 
+/// Makes the way to the hub that is meant, which is started where none runs and one may be.
+pub fn joiner(hub: &JoinedHub) -> Result<Joiner, Failure> {
+    let data = hub.data.clone().unwrap_or_else(|| Own::default().data);
+    let start = match hub.no_start {
+        true => None,
+        false => Some(background_hub(&data, hub.idle_exit, hub.port)?),
+    };
+    Ok(Joiner::new(data, start))
+}
+
 /// Says how to start the hub that is to be joined. The environment goes with it.
-pub fn background_hub(
+fn background_hub(
     data: &Path,
     idle_exit: Duration,
     port: Option<u16>,

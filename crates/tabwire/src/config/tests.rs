@@ -80,6 +80,11 @@ fn wrong_values_are_refused_by_name() {
     check_refused("bind = []", &[], &["at least one address"]);
     check_refused("allow_origin = [\"*\"]", &[], &["is not an origin"]);
     check_refused("log_level = \"loud\"", &[], &["log_level", "loud"]);
+    for calls in ["0", "1025"] {
+        let written = format!("calls_per_session = {calls}");
+        check_refused(&written, &[], &["calls_per_session", calls, "1 to 1024"]);
+    }
+    assert!(load("calls_per_session = 1024", &[], &[]).is_ok());
     check_refused("port = ", &[], &["not valid TOML"]);
     check_refused("", &[("TABWIRE_PORT", "x")], &["TABWIRE_PORT", "a whole number"]);
 }

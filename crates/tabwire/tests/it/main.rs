@@ -14,7 +14,7 @@
 //!   [`mcp_cancelling`], [`mcp_crowd`], [`mcp_binding`], [`mcp_lines`], [`mcp_bodies`], [`mcp_greed`],
 //!   [`mcp_gates`], [`mcp_relay`];
 //! - one hub per machine: [`machine_starts`], [`machine_deaths`], [`machine_frozen`],
-//!   [`machine_status`];
+//!   [`machine_status`], [`machine_terms`];
 //! - clients of other projects: [`seed_hello3d`], [`seed_hello3d_tools`], [`seed_hello3d_pages`],
 //!   [`seed_hello3d_losses`], [`seed_moonsurf`], [`seed_moonsurf_doors`], [`seed_moonsurf_losses`];
 //! - extensions of other projects, from [`seed_browsers`]: [`seed_enhanced`], [`seed_enhanced_calls`],
@@ -53,6 +53,7 @@ mod machine_deaths;
 mod machine_frozen;
 mod machine_starts;
 mod machine_status;
+mod machine_terms;
 mod manifests;
 mod mcp_apps;
 mod mcp_binding;

@@ -146,3 +146,25 @@ async fn a_large_and_awkward_result_arrives_whole() {
         assert!(result["structuredContent"]["result"] == json!(text), "{way:?}");
     }
 }
+
+#[tokio::test]
+async fn one_client_has_as_many_calls_under_way_as_a_session_may_have() {
+    // Many more than a client has without the setting; what waits is refused after a while.
+    let hub = hub(&["--calls-per-session", "400"]).await;
+    let mut north = FakeBrowser::with_tools(hub.port(), "north", &["look?"]).await;
+    let mut client = stdio(&hub, Era::Modern).await;
+    let mut asked = Vec::new();
+    for _ in 0..400 {
+        asked.push(client.ask("tools/call", json!({"name": "look", "arguments": {}})).await);
+    }
+    let mut calls = Vec::new();
+    for _ in 0..400 {
+        calls.push(north.call().await);
+    }
+    for call in &calls {
+        north.answer(call, json!("seen")).await;
+    }
+    for id in asked {
+        assert_eq!(client.answer(id).await.result()["structuredContent"]["result"], "seen");
+    }
+}

@@ -11,6 +11,7 @@ mod downloads;
 mod events;
 mod examples;
 mod fake;
+mod launches;
 mod list;
 mod originals;
 mod selection;

@@ -120,6 +120,26 @@ fn a_file_that_is_no_store_is_set_aside() {
 }
 
 #[test]
+fn of_many_damaged_files_the_first_and_the_newest_stay() {
+    let folder = Folder::new();
+    fs::write(folder.beside(".damaged-notes"), "not ours").unwrap();
+    for round in 1..=8 {
+        fs::write(folder.file(), format!("damage {round}")).unwrap();
+        fs::write(folder.beside("-mark"), "a mark").unwrap();
+        drop(folder.open());
+    }
+    let kept: Vec<_> =
+        (1..=8).filter(|number| folder.beside(&format!(".damaged-{number}")).exists()).collect();
+    assert_eq!(kept, [1, 5, 6, 7, 8]);
+    for number in 1..=8 {
+        let mark = folder.beside(&format!(".damaged-{number}-mark"));
+        assert_eq!(mark.exists(), kept.contains(&number), "{number}");
+    }
+    assert!(folder.beside(".damaged-notes").exists());
+    assert_eq!(fs::read_to_string(folder.beside(".damaged-8")).unwrap(), "damage 8");
+}
+
+#[test]
 fn damage_in_what_is_not_read_is_found_too() {
     let (folder, store, _) = after(|folder| {
         let store = folder.open();

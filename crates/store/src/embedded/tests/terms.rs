@@ -7,9 +7,40 @@ fn every_opening_raises_the_term() {
     let folder = Folder::new();
     let terms: Vec<_> = (0..3).map(|_| folder.open().term()).collect();
     assert_eq!(terms, [1, 2, 3]);
-    let options = Options { term_floor: 40, ..folder.options() };
-    assert_eq!(EmbeddedStore::open(options).unwrap().term(), 41, "the lock's holder knows better");
-    assert_eq!(folder.open().term(), 42);
+    assert_eq!(folder.open_with(40).unwrap().term(), 40, "the lock hands it out");
+    assert_eq!(folder.open().term(), 41);
+}
+
+#[test]
+fn whoever_has_an_older_term_does_not_get_the_file_and_harms_nobody() {
+    let folder = Folder::new();
+    let newer = folder.open_with(41).unwrap();
+    for ours in [1, 40, 41] {
+        let fenced = StoreError::Fenced { ours, theirs: 41 };
+        assert_eq!(folder.open_with(ours).err(), Some(fenced));
+    }
+    newer.save_session(record("s_1", "viewer")).unwrap();
+    wait_for_sync(&newer);
+    assert_eq!(newer.health(), Health::Ok);
+    assert!(!folder.beside(".damaged-1").exists());
+}
+
+#[test]
+fn the_last_term_can_be_told_before_the_file_is_opened() {
+    let folder = Folder::new();
+    assert_eq!(operate::term(&folder.file()), 0, "there is no file");
+    assert!(!folder.file().exists(), "and none is made");
+    let store = folder.open_with(7).unwrap();
+    assert_eq!(operate::term(&folder.file()), 7, "beside a hub");
+    drop(store);
+    assert_eq!(operate::term(&folder.file()), 7, "after it was closed");
+    let store = folder.open_with(8).unwrap();
+    fill(&store);
+    store.abandon();
+    assert_eq!(operate::term(&folder.file()), 8, "after a crash");
+    let folder = Folder::new();
+    fs::write(folder.file(), "not a database").unwrap();
+    assert_eq!(operate::term(&folder.file()), 0, "it will be set aside");
 }
 
 #[test]
