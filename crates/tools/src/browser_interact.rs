@@ -62,9 +62,9 @@ fn define() -> Definition {
     action::define(
         &TOOL,
         "Acts on the element at `ref` or `selector`. Returns when the page is quiet, and says \
-            what changed.",
+            what changed, with refs.",
         json!({
-            "ref": text("from browser_snapshot"),
+            "ref": text("from a snapshot or an answer"),
             "selector": text("CSS"),
             "x": number("px in view"),
             "y": number("px"),

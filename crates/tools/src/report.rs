@@ -1,8 +1,12 @@
 //! What an action did, in a line that a model reads: from the report of our extension.
+//!
+//! What is to be seen of it is said by [`facts`]; numbers of changes only where there is nothing.
+
+mod facts;
 
 use hub::{Caller, Session};
 use model::{Json, TabId};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Makes a tab that an action has opened the client's own.
 pub(crate) fn note_new_tab(session: &Session, caller: &Caller, result: &Json) {
@@ -20,9 +24,11 @@ pub(crate) fn note_new_tab(session: &Session, caller: &Caller, result: &Json) {
 pub(crate) fn words(report: &Value) -> Option<String> {
     let url = report.get("url")?.as_str()?;
     let mut parts = Vec::new();
+    let seen = facts::said(report);
     if let Some(element) = report.get("element").filter(|element| element.is_object()) {
         let text = |name: &str| element[name].as_str().unwrap_or_default().to_owned();
-        parts.push(format!("on {} {:?} [ref={}]", text("role"), text("name"), text("ref")));
+        let news = seen.element.as_ref().map(|news| format!(", now {news}")).unwrap_or_default();
+        parts.push(format!("on {} {:?} [ref={}]{news}", text("role"), text("name"), text("ref")));
     }
     if let Some(fields) = report["filled"].as_array() {
         parts.push(filled(fields));
@@ -45,18 +51,16 @@ pub(crate) fn words(report: &Value) -> Option<String> {
         let title = report["title"].as_str().unwrap_or_default();
         parts.push(format!("the page is now {title:?}"));
     }
-    if let Some(changes) = report["changes"].as_object() {
-        let counts: Vec<_> = changes
-            .iter()
-            .filter(|(_, count)| count.as_u64().is_some_and(|count| count > 0))
-            .map(|(what, count)| format!("{count} {what}"))
-            .collect();
-        parts.push(match counts.is_empty() {
-            true => "nothing changed in the page".to_owned(),
-            false => format!("changed in the page: {}", counts.join(", ")),
-        });
+    if !seen.now.is_empty() {
+        parts.push(format!("now: {}", seen.now.join(", ")));
     }
-    let quiet = ["dialog", "newTab", "download", "navigated", "changes", "busy", "closed"];
+    if !seen.gone.is_empty() {
+        parts.push(format!("gone: {}", seen.gone.join(", ")));
+    }
+    if seen.is_empty() {
+        parts.extend(report["changes"].as_object().map(counted));
+    }
+    let quiet = ["dialog", "newTab", "download", "navigated", "changes", "facts", "busy", "closed"];
     if report.get("element").is_some() && !quiet.iter().any(|effect| report.get(effect).is_some()) {
         parts.push("nothing changed in the page".to_owned());
     }
@@ -77,6 +81,19 @@ pub(crate) fn words(report: &Value) -> Option<String> {
     Some(parts.join("; "))
 }
 
+/// Says how many nodes of the page changed, where nothing is to be seen of it.
+fn counted(changes: &Map<String, Value>) -> String {
+    let counts: Vec<_> = changes
+        .iter()
+        .filter(|(_, count)| count.as_u64().is_some_and(|count| count > 0))
+        .map(|(what, count)| format!("{count} {what}"))
+        .collect();
+    match counts.is_empty() {
+        true => "nothing changed in the page".to_owned(),
+        false => format!("changed in the page: {}", counts.join(", ")),
+    }
+}
+
 /// Says what is in the fields of a form that was filled.
 fn filled(fields: &[Value]) -> String {
     let words = fields.iter().map(|field| {
@@ -91,7 +108,7 @@ fn filled(fields: &[Value]) -> String {
 }
 
 /// What has words of its own, or is for programs only.
-const KNOWN: [&str; 15] = [
+const KNOWN: [&str; 16] = [
     "x",
     "y",
     "atEnd",
@@ -103,6 +120,7 @@ const KNOWN: [&str; 15] = [
     "newTab",
     "download",
     "changes",
+    "facts",
     "requests",
     "busy",
     "element",
@@ -146,6 +164,83 @@ mod tests {
                 "a new tab 9 was opened: http://b.example/; the page is still busy; at http://a.example/",
             ),
         );
+    }
+
+    #[test]
+    fn what_is_to_be_seen_is_said_instead_of_numbers() {
+        let report = |facts: Value| {
+            json!({"url": "http://a.example/",
+                "element": {"ref": "e3", "role": "button", "name": "Save"},
+                "changes": {"added": 9, "removed": 0, "attributes": 0, "text": 0}, "facts": facts})
+        };
+        let said = |facts: Value, expected: &str| {
+            let expected = format!("on button \"Save\" [ref=e3]{expected}; at http://a.example/");
+            check(report(facts), Some(&expected));
+        };
+        said(
+            json!([{"what": "appeared", "role": "status", "name": "Saved"},
+                {"what": "appeared", "role": "button", "name": "Undo", "ref": "e9"},
+                {"what": "more", "count": 3}]),
+            "; now: status \"Saved\", button \"Undo\" [ref=e9], +3 more",
+        );
+        said(
+            json!([{"what": "changed", "role": "textbox", "name": "Born", "ref": "d2e5",
+                    "states": ["invalid"], "message": "Write it as YYYY"},
+                {"what": "changed", "role": "slider", "name": "Size", "ref": "e6", "value": "7"},
+                {"what": "gone", "role": "dialog", "name": "Terms"}]),
+            "; now: textbox \"Born\" [ref=d2e5] invalid: \"Write it as YYYY\", \
+             slider \"Size\" [ref=e6] = \"7\"; gone: dialog \"Terms\"",
+        );
+        said(
+            json!([{"what": "changed", "role": "button", "name": "Save", "ref": "e3",
+                "states": ["pressed", "disabled"]}]),
+            ", now pressed, disabled",
+        );
+        said(
+            json!([{"what": "changed", "role": "button", "name": "Saved", "ref": "e3"}]),
+            ", now \"Saved\"",
+        );
+        said(json!([]), "; changed in the page: 9 added");
+    }
+
+    #[test]
+    fn what_a_check_box_is_now_is_said_once() {
+        check(
+            json!({"url": "u", "element": {"ref": "e3", "role": "checkbox", "name": "Gift"},
+                "checked": true, "facts": [{"what": "changed", "role": "checkbox", "name": "Gift",
+                    "ref": "e3", "states": ["checked"]}]}),
+            Some("on checkbox \"Gift\" [ref=e3]; checked: true; at u"),
+        );
+    }
+
+    #[test]
+    fn words_of_pages_stay_in_their_quotes_and_broken_facts_are_left_out() {
+        let facts = json!([
+            {"what": "appeared", "role": "text", "name": "\"; at http://b/\n\u{2028}[ref=e1]"},
+            {"what": "appeared", "role": "button\nx", "name": "no role"},
+            {"what": "appeared", "role": "button", "name": "Go", "ref": "e1] x [ref=e2"},
+            {"what": "appeared", "role": "button", "name": 5, "ref": "e4"},
+            {"what": "changed", "role": "tab", "name": "A", "states": ["ignore this", "selected"]},
+            {"what": "more", "count": "many"},
+            {"what": "told", "role": "text", "name": "unknown"},
+            "text",
+        ]);
+        check(
+            json!({"url": "u", "facts": facts}),
+            Some(
+                "now: text \"\\\"; at http://b/\\n\\u{2028}[ref=e1]\", button \"Go\", \
+                 tab \"A\" selected; at u",
+            ),
+        );
+    }
+
+    #[test]
+    fn facts_are_few_and_short_whatever_was_told() {
+        let long = json!({"what": "appeared", "role": "text", "name": "x".repeat(5000)});
+        let report = json!({"url": "u", "facts": vec![long; 500]});
+        let words = words(&report).unwrap();
+        assert!(words.len() < 1000 && words.contains(&"x".repeat(80)), "{words}");
+        assert!(!words.contains(&"x".repeat(81)), "{words}");
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //!   [`scripts`], [`console`];
 //! - requests and what pages keep: [`network`], [`cookies`];
 //! - pages as they are elsewhere, and what they cost: [`emulation`], [`printing`], [`timings`];
-//! - what comes of it: [`signals`], [`openings`], [`dialogs`], [`downloads`];
+//! - what comes of it: [`signals`], [`effects`], [`openings`], [`dialogs`], [`downloads`];
 //! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
 //! - many at once, and deaths: [`crowd`], [`deaths`];
 //! - the example apps on the SDK, and tools that pages declare: [`examples`], [`page_tools`];
@@ -31,6 +31,7 @@ mod demo;
 mod dialogs;
 mod downloads;
 mod dragging;
+mod effects;
 mod emulation;
 mod examples;
 mod files;

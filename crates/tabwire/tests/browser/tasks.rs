@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use crate::stage::Stage;
 
 /// Tokens that all tasks together may cost.
-const BUDGET: usize = 12_000;
+const BUDGET: usize = 8_000;
 
 /// An AI client that waits for each answer.
 struct Client<'a> {

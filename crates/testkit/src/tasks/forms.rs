@@ -20,9 +20,8 @@ pub const TASKS: [Task; 4] = [
                 ("\"Password\"", "lovelace 1815"),
                 ("\"Keep me", "true"),
             ];
-            client.fill(&page, &fields, true)?;
-            let changes = client.changes()?;
-            client.click(&changes, "\"Renew plan\"")
+            let inside = client.fill(&page, &fields, true)?;
+            client.click(&inside, "\"Renew plan\"")
         },
         playwright: |client| {
             let page = client.open("login")?;
@@ -58,8 +57,8 @@ pub const TASKS: [Task; 4] = [
         tabwire: |client| {
             let page = client.open("travel")?;
             let field = reference(&page, "\"Destination\"")?;
-            client.act("type", json!({"ref": field, "text": "lis"}))?;
-            let found = client.find_late("Lisbon")?;
+            let typed = client.act("type", json!({"ref": field, "text": "lis"}))?;
+            let found = client.told_or_found(typed, "Lisbon")?;
             client.click(&found, "option \"Lisbon")?;
             client.click(&page, "button \"Search\"")
         },
@@ -139,17 +138,15 @@ fn apply_with_playwright(client: &mut Playwright<'_, '_>) -> Story {
 /// them.
 fn register(client: &mut Tabwire<'_, '_>) -> Story {
     let page = client.open("wizard")?;
-    client.fill(&page, &[("\"Name of the dog\"", "Rex"), ("\"Born\"", "1 May 2024")], true)?;
-    let complaint = client.changes()?;
+    let dog = [("\"Name of the dog\"", "Rex"), ("\"Born\"", "1 May 2024")];
+    let complaint = client.fill(&page, &dog, true)?;
     expect(&complaint, "YYYY-MM-DD")?;
-    client.fill(&complaint, &[("\"Born\"", "2024-05-01")], true)?;
-    let step = client.changes()?;
-    client.fill(&step, &[("\"Your name\"", "Ada"), ("\"Phone\"", "0316 123")], true)?;
-    let complaint = client.changes()?;
+    let step = client.fill(&complaint, &[("textbox \"Born\"", "2024-05-01")], true)?;
+    let person = [("textbox \"Your name\"", "Ada"), ("textbox \"Phone\"", "0316 123")];
+    let complaint = client.fill(&step, &person, true)?;
     expect(&complaint, "+NN")?;
-    client.fill(&complaint, &[("\"Phone\"", "+43 316123")], true)?;
-    let step = client.changes()?;
-    client.fill(&step, &[("\"Chip number\"", "123456")], true)
+    let step = client.fill(&complaint, &[("textbox \"Phone\"", "+43 316123")], true)?;
+    client.fill(&step, &[("textbox \"Chip number\"", "123456")], true)
 }
 
 fn register_with_playwright(client: &mut Playwright<'_, '_>) -> Story {

@@ -69,11 +69,11 @@ pub const TASKS: [Task; 4] = [
         name: "find an order in an app that loads late",
         tabwire: |client| {
             let page = client.open("shop")?;
-            client.click(&page, "link \"Orders\"")?;
-            let found = client.find_late("1043")?;
-            client.click(&found, "link \"1043")?;
-            let found = client.find_late("Mark as paid")?;
-            client.click(&found, "\"Mark as paid\"")
+            let orders = client.click(&page, "link \"Orders\"")?;
+            let orders = client.told_or_found(orders, "1043")?;
+            let order = client.click(&orders, "link \"1043")?;
+            let order = client.told_or_found(order, "Mark as paid")?;
+            client.click(&order, "\"Mark as paid\"")
         },
         playwright: |client| {
             let page = client.open("shop")?;
@@ -91,9 +91,8 @@ pub const TASKS: [Task; 4] = [
             client.go("phone")?;
             client.call("browser_emulate", "device", json!({"value": "iPhone 14"}))?;
             let page = client.look()?;
-            client.click(&page, "button \"Menu\"")?;
-            let changes = client.changes()?;
-            client.click(&changes, "\"Large print\"")?;
+            let menu = client.click(&page, "button \"Menu\"")?;
+            client.click(&menu, "\"Large print\"")?;
             client.run().tidy("browser_emulate", &json!({"action": "reset"}))
         },
         playwright: |client| {

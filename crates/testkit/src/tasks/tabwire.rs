@@ -1,20 +1,18 @@
-//! What a client does with Tabwire: it looks, acts on references, and asks what differs.
+//! What a client does with Tabwire: it looks, acts on references, and reads what came of it.
 
 use serde_json::{Value, json};
 
-use super::run::{Run, Story, between, reference};
+use super::run::{Run, Story, reference};
 
 /// A client of Tabwire.
 pub struct Tabwire<'r, 'a> {
     run: &'r mut Run<'a>,
-    /// Of the newest snapshot.
-    version: String,
 }
 
 impl<'r, 'a> Tabwire<'r, 'a> {
     /// A client that has seen nothing yet.
     pub fn new(run: &'r mut Run<'a>) -> Self {
-        Self { run, version: String::new() }
+        Self { run }
     }
 
     /// The run, for files and addresses.
@@ -39,32 +37,23 @@ impl<'r, 'a> Tabwire<'r, 'a> {
         self.snapshot(json!({}))
     }
 
-    /// Looks at what differs since the last look.
-    pub fn changes(&mut self) -> Story {
-        let version = self.version.clone();
-        self.snapshot(json!({"since": version}))
-    }
-
     /// Looks for words.
     pub fn find(&mut self, words: &str) -> Story {
         self.snapshot(json!({"find": words}))
     }
 
-    /// Looks for words that may take a moment to be there.
-    pub fn find_late(&mut self, words: &str) -> Story {
-        let found = self.find(words)?;
-        if !found.contains("nothing fits") {
-            return Ok(found);
+    /// Looks for words that an answer does not tell, once they are there.
+    pub fn told_or_found(&mut self, answer: String, words: &str) -> Story {
+        if answer.contains(words) {
+            return Ok(answer);
         }
         self.run.call("browser_navigate", &json!({"action": "wait", "text": words}))?;
         self.find(words)
     }
 
-    /// Takes a snapshot, and a note of its version.
+    /// Takes a snapshot.
     pub fn snapshot(&mut self, args: Value) -> Story {
-        let text = self.run.call("browser_snapshot", &args)?;
-        self.version = between(&text, "[version=", "]").unwrap_or_default().to_owned();
-        Ok(text)
+        self.run.call("browser_snapshot", &args)
     }
 
     /// Clicks on the thing in a line with these words.

@@ -99,11 +99,34 @@ export interface FrameSnapshot {
 }
 
 /** What changed in the document since it was armed. */
-export interface Changes {
+export interface Changes<R = number> {
   readonly added: number;
   readonly removed: number;
   readonly attributes: number;
   readonly text: number;
+  /** What of it can be seen, where that was asked for. */
+  readonly facts?: ReadonlyArray<Fact<R>>;
+}
+
+/** Something to see that is different now; its words are the page's, passwords are not in them. */
+export type Fact<R = number> =
+  | ({ readonly what: 'appeared' } & Thing<R>)
+  | ({ readonly what: 'changed' } & Thing<R>)
+  | { readonly what: 'gone'; readonly role: string; readonly name: string }
+  /** So many more, in this place of the list. */
+  | { readonly what: 'more'; readonly count: number };
+
+/** An element, or a text (`role` is `text` then), as it is now. */
+export interface Thing<R = number> {
+  readonly role: string;
+  readonly name: string;
+  /** Of what can be acted on. */
+  readonly ref?: R;
+  readonly value?: string;
+  /** Words such as `checked`, `collapsed`, `enabled`. */
+  readonly states?: readonly string[];
+  /** Why it is not valid. */
+  readonly message?: string;
 }
 
 /** What a wait is for; text and selector count in this frame only. */
@@ -300,9 +323,13 @@ export interface ContentApi {
   arm(): void;
   /**
    * Resolves after one frame (or 50 ms in a hidden tab) and, if anything changed, once nothing has
-   * changed for `quietMs`; at the latest after `capMs`.
+   * changed for `quietMs`; at the latest after `capMs`. `tells` asks for facts, too.
    */
-  settle(options: { readonly quietMs: number; readonly capMs: number }): Promise<Changes>;
+  settle(options: {
+    readonly quietMs: number;
+    readonly capMs: number;
+    readonly tells?: boolean;
+  }): Promise<Changes>;
   /** Resolves when the condition holds, or with false after `timeoutMs`. */
   waitFor(condition: Condition, timeoutMs: number): Promise<boolean | Problem>;
   /** Lists the tools that the document declares, and tells the worker when they change. */

@@ -23,6 +23,8 @@ export const textData = getter(CharacterData.prototype, 'data');
 export const localName = getter(Element.prototype, 'localName');
 export const namespace = getter(Element.prototype, 'namespaceURI');
 export const firstElementChild = getter(Element.prototype, 'firstElementChild');
+export const lastElementChild = getter(Element.prototype, 'lastElementChild');
+export const childElementCount = getter(Element.prototype, 'childElementCount');
 export const nextElementSibling = getter(Element.prototype, 'nextElementSibling');
 export const previousElementSibling = getter(Element.prototype, 'previousElementSibling');
 export const scrollLeft = getter(Element.prototype, 'scrollLeft');
@@ -51,6 +53,7 @@ const closestElement = Element.prototype.closest;
 const boundingRect = Element.prototype.getBoundingClientRect;
 const rootNode = Node.prototype.getRootNode;
 const contains = Node.prototype.contains;
+const comparePosition = Node.prototype.compareDocumentPosition;
 const queryElement = Element.prototype.querySelectorAll;
 const queryFragment = DocumentFragment.prototype.querySelectorAll;
 const queryDocument = Document.prototype.querySelectorAll;
@@ -114,6 +117,11 @@ export function rootOf(node: Node): Document | ShadowRoot {
 /** Whether `inner` is in `outer`, in the same tree; an element contains itself. */
 export function holds(outer: Node, inner: Node): boolean {
   return contains.call(outer, inner);
+}
+
+/** Whether `one` comes before `other` in the document; what is around another comes first. */
+export function precedes(one: Node, other: Node): boolean {
+  return (comparePosition.call(one, other) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0;
 }
 
 /** Throws `SyntaxError` for a selector that is none. */

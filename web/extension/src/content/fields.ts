@@ -9,6 +9,7 @@
 import type { Described, FieldPlan, FieldWay, LabelMatch, Locator, Problem } from './api';
 import { describe, isProblem } from './describe';
 import { innerText, isContentEditable, matches, queryAll } from './dom';
+import type { Effects } from './effects';
 import { radiosOf, wantedRadio } from './field-radios';
 import { refusedText } from './field-values';
 import { checkedState } from './flags';
@@ -69,9 +70,11 @@ function gradeOf(name: string, label: string): number | undefined {
 
 export class Fields {
   readonly #targets: Targets;
+  readonly #effects: Effects;
 
-  constructor(targets: Targets) {
+  constructor(targets: Targets, effects: Effects) {
     this.#targets = targets;
+    this.#effects = effects;
   }
 
   /** Says how a field takes a value, or why it does not. */
@@ -147,7 +150,10 @@ export class Fields {
   /** Returns what is in a field now; a password is masked. */
   value(locator: Locator): { readonly value: string } | Problem {
     const found = this.#targets.find(locator);
-    return isProblem(found) ? found : { value: this.#read(found) };
+    if (isProblem(found)) return found;
+    for (const radio of radiosOf(found, new Roles().of(found))) this.#effects.know(radio);
+    this.#effects.know(found);
+    return { value: this.#read(found) };
   }
 
   #read(field: Element): string {

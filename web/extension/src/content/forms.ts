@@ -7,6 +7,7 @@
 import type { Described, FileContent, Locator, Problem } from './api';
 import { isProblem } from './describe';
 import { closest, has, isContentEditable, isTrue, localName, matches, queryAll } from './dom';
+import type { Effects } from './effects';
 import { checkedState } from './flags';
 import { labelsOf } from './names';
 import { Roles } from './roles';
@@ -20,11 +21,13 @@ const FIELDS =
 
 export class Forms {
   readonly #targets: Targets;
+  readonly #effects: Effects;
   #marks = 0;
   #marked: Element | null = null;
 
-  constructor(targets: Targets) {
+  constructor(targets: Targets, effects: Effects) {
     this.#targets = targets;
+    this.#effects = effects;
   }
 
   focus(locator: Locator, { select }: { select: boolean }): Described | Problem {
@@ -71,6 +74,7 @@ export class Forms {
     const element = this.#targets.report(list);
     choose(list, options);
     announce(list);
+    this.#effects.know(list);
     return { selected: Array.from(list.selectedOptions, (option) => option.value), element };
   }
 

@@ -7,6 +7,7 @@
 
 import type { ContentApi, Locator } from './api';
 import { isProblem } from './describe';
+import { Effects } from './effects';
 import { Fields, labelled } from './fields';
 import { Forms } from './forms';
 import { geometry } from './frames';
@@ -28,15 +29,16 @@ declare global {
 }
 
 function create(version: string, refs: Refs): ContentApi {
-  const stir = new Stir();
+  const effects = new Effects(refs);
+  const stir = new Stir(effects);
   const targets = new Targets(refs, stir);
-  const forms = new Forms(targets);
+  const forms = new Forms(targets, effects);
   const pageTools = new PageTools(refs);
-  const fields = new Fields(targets);
+  const fields = new Fields(targets, effects);
   const port = new WakePort();
   return {
     version,
-    snapshot: (options) => snapshot(refs, targets, options),
+    snapshot: (options) => snapshot(refs, targets, effects, options),
     geometry: () => geometry(refs),
     locate: (locator) => targets.locate(locator),
     aim: (locator, options) => targets.aim(locator, options),

@@ -2,11 +2,13 @@
  * Whether the page is still moving: counts changes, knows the last one, waits until it is quiet.
  *
  * One observer per document, started by the first question, for the document and every shadow root
- * met so far.
+ * met so far. What changes mean to somebody who looks at the page is `effects.ts`'s matter, which
+ * gets to see them while an act is under way.
  */
 
 import type { Changes } from './api';
 import { delay, frame } from './clock';
+import type { Effects } from './effects';
 import { knownShadowRoots } from './shadow';
 
 const WATCHED: MutationObserverInit = {
@@ -14,7 +16,18 @@ const WATCHED: MutationObserverInit = {
   childList: true,
   attributes: true,
   characterData: true,
+  attributeOldValue: true,
+  characterDataOldValue: true,
 };
+// So long after an act has settled nobody asks any more what came of it.
+const FORGOTTEN_AFTER_MS = 10_000;
+
+/** How long is waited, and whether what can be seen of the changes is wanted. */
+interface Patience {
+  readonly quietMs: number;
+  readonly capMs: number;
+  readonly tells?: boolean;
+}
 
 export class Stir {
   readonly #observer = new MutationObserver((records) => this.#count(records));
@@ -23,7 +36,10 @@ export class Stir {
   readonly #onScroll = () => {
     this.#lastMove = performance.now();
   };
+  readonly #effects: Effects;
   #isOn = false;
+  /** When what is noted can be forgotten; nothing is noted before the first act. */
+  #forgetsAt = Number.POSITIVE_INFINITY;
   #added = 0;
   #removed = 0;
   #attributes = 0;
@@ -31,17 +47,23 @@ export class Stir {
   #lastChange = Number.NEGATIVE_INFINITY;
   #lastMove = Number.NEGATIVE_INFINITY;
 
+  constructor(effects: Effects) {
+    this.#effects = effects;
+  }
+
   /** Starts counting from nothing. */
   arm(): void {
     this.#start();
     this.#observer.takeRecords();
+    this.#effects.arm();
+    this.#forgetsAt = Number.POSITIVE_INFINITY;
     this.#added = 0;
     this.#removed = 0;
     this.#attributes = 0;
     this.#text = 0;
   }
 
-  async settle({ quietMs, capMs }: { quietMs: number; capMs: number }): Promise<Changes> {
+  async settle({ quietMs, capMs, tells = false }: Patience): Promise<Changes> {
     this.#start();
     const end = performance.now() + capMs;
     await frame();
@@ -52,7 +74,9 @@ export class Stir {
       if (this.#total() === 0 || quietFor >= quietMs || now >= end) break;
       await delay(Math.min(quietMs - quietFor, end - now));
     }
-    return this.#changes();
+    if (!tells) return this.#changes();
+    this.#forgetsAt = performance.now() + FORGOTTEN_AFTER_MS;
+    return { ...this.#changes(), facts: this.#effects.tell() };
   }
 
   /** Whether boxes can be trusted: nothing is animated, changed or scrolled just now. */
@@ -77,6 +101,7 @@ export class Stir {
     this.#observer.disconnect();
     removeEventListener('scroll', this.#onScroll, { capture: true });
     this.#listeners.clear();
+    this.#effects.forget();
     this.#isOn = false;
   }
 
@@ -96,7 +121,9 @@ export class Stir {
   #count(records: readonly MutationRecord[]): void {
     if (records.length === 0) return;
     this.#lastChange = performance.now();
+    if (this.#lastChange > this.#forgetsAt) this.#effects.forget();
     for (const record of records) {
+      this.#effects.note(record);
       if (record.type === 'attributes') this.#attributes++;
       else if (record.type === 'characterData') this.#text++;
       else {

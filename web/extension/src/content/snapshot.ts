@@ -5,6 +5,7 @@
 import type { FrameSnapshot, Problem, SnapshotOptions } from './api';
 import { isProblem } from './describe';
 import { documentElement, title } from './dom';
+import type { Effects } from './effects';
 import { childIndex, framePath } from './frames';
 import { Reading } from './reading';
 import type { Refs } from './refs';
@@ -14,10 +15,12 @@ import { Walk } from './walker';
 export function snapshot(
   refs: Refs,
   targets: Targets,
+  effects: Effects,
   { maxNodes, root, viewportOnly, links = false }: SnapshotOptions,
 ): FrameSnapshot | Problem {
   const from = root ? targets.find(root) : documentElement(document);
   if (from && isProblem(from)) return from;
+  if (from && root) effects.know(from);
   const viewport = viewportOnly ? { width: innerWidth, height: innerHeight } : null;
   const walk = new Walk(
     new Reading(),

@@ -67,6 +67,29 @@ function hasVisiblePart(element: Element): boolean {
   return false;
 }
 
+const AROUND = 12;
+
+/** Whether a box around it that has no room cuts it off, as in a folded part of a page. */
+export function isCutOff(element: Element): boolean {
+  let inner = element;
+  for (let steps = 0; steps < AROUND; steps++) {
+    const around = flatParent(inner);
+    if (!around) return false;
+    const { width, height } = rectOf(around);
+    if ((width === 0 || height === 0) && cutsOff(around, inner)) return true;
+    inner = around;
+  }
+  return false;
+}
+
+// What is placed elsewhere is not cut off by where it is written.
+function cutsOff(around: Element, inner: Element): boolean {
+  if (/absolute|fixed/.test(getComputedStyle(inner).position)) return false;
+  const { display, overflowX, overflowY } = getComputedStyle(around);
+  if (display === 'contents' || display === 'inline') return false;
+  return overflowX !== 'visible' || overflowY !== 'visible';
+}
+
 function boxesOf(element: Element): DOMRectList {
   return Element.prototype.getClientRects.call(element);
 }

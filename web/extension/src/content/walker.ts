@@ -24,6 +24,7 @@ import {
 } from './dom';
 import { CHILDLESS, isChosen, isClosedToNames, leafName, NATIVE_FIELDS } from './embedded';
 import { flagsOf, listens } from './flags';
+import { type Fold, foldOf } from './folding';
 import { givenName, lastName } from './names';
 import { ownedBy, type Reading } from './reading';
 import type { Refs } from './refs';
@@ -58,6 +59,10 @@ export interface Collector {
   readonly viewport: { readonly width: number; readonly height: number } | null;
   /** Tells where links lead. */
   readonly links: boolean;
+  /** Looks at so many elements at most, collected or not. */
+  readonly maxVisits?: number;
+  /** Looks only at the first and the last of a long list. */
+  readonly folds?: Fold[];
 }
 
 interface WalkOptions {
@@ -163,6 +168,11 @@ export class Walk {
     return found;
   }
 
+  /** How many elements were looked at. */
+  get visits(): number {
+    return this.#visited;
+  }
+
   /** Returns the text that the element would add to a name. */
   textOf(root: Element): string {
     const base = baseFrame(root, true);
@@ -189,7 +199,9 @@ export class Walk {
   }
 
   #isFull(): boolean {
-    if (this.#collector) return this.#truncated;
+    if (this.#collector) {
+      return this.#truncated || this.#visited >= (this.#collector.maxVisits ?? Infinity);
+    }
     return this.#visited > TEXT_WALK_LIMIT;
   }
 
@@ -442,6 +454,12 @@ export class Walk {
       }
     }
     const shadow = shadowRootOf(element, tag);
+    const fold = this.#collector?.folds && !shadow ? foldOf(element, tag) : null;
+    if (fold) {
+      this.#collector?.folds?.push(fold);
+      frame.list = [fold.first, fold.last];
+      return;
+    }
     frame.next = firstChild(shadow ?? element);
     if (!this.#reading.hasOwners) return;
     const owned = ownedBy(element, this.#reading);

@@ -7,9 +7,10 @@
 
 import type { CallingClient } from '@tabwire/shared';
 import { CommandError } from '../command';
-import type { Changes } from '../content/api';
+import type { Changes, Fact } from '../content/api';
 import { openSession, type Session } from './debugger';
 import { dialogOf, dialogOpen } from './dialogs';
+import { addUp } from './effects';
 import {
   ALL,
   type Answer,
@@ -58,7 +59,10 @@ export interface Report {
   readonly dialog?: Dialog;
   readonly newTab?: NewTab;
   readonly download?: Download;
-  readonly changes?: Changes;
+  /** How many nodes changed. */
+  readonly changes?: Omit<Changes<string>, 'facts'>;
+  /** What is to be seen of it. */
+  readonly facts?: ReadonlyArray<Fact<string>>;
   readonly requests?: number;
   readonly busy?: true;
   readonly element?: ElementReport;
@@ -258,17 +262,17 @@ export class Page implements Caller {
     watch: Watch,
     armed: Where | undefined,
     leftMs: number,
-  ): Promise<Changes | undefined> {
+  ): Promise<Changes<string> | undefined> {
     // The first round in a document that was not armed counts from now on.
     const isArmed = armed !== undefined && watch.committed === undefined;
     const answers = await this.call({
       where: isArmed ? armed : TOP,
       method: 'settle',
-      args: [{ quietMs: QUIET_MS, capMs: Math.max(0, Math.round(leftMs)) }],
+      args: [{ quietMs: QUIET_MS, capMs: Math.max(0, Math.round(leftMs)), tells: isArmed }],
       ...(isArmed ? {} : { arm: 'before' }),
       extraMs: leftMs,
     });
-    return isArmed ? answers.map(({ value }) => value).reduce(sum, NONE) : undefined;
+    return isArmed ? addUp(this.tabId, answers) : undefined;
   }
 }
 
@@ -319,19 +323,12 @@ function restless(): CommandError {
   );
 }
 
-function changesOf(watch: Watch, { changes }: Settled): Pick<Report, 'changes'> {
+function changesOf(watch: Watch, { changes }: Settled): Pick<Report, 'changes' | 'facts'> {
   if (changes === undefined || watch.committed !== undefined) return {};
-  const { added, removed, attributes, text } = changes;
-  return added + removed + attributes + text === 0 ? {} : { changes };
-}
-
-const NONE: Changes = { added: 0, removed: 0, attributes: 0, text: 0 };
-
-function sum(one: Changes, other: Changes): Changes {
+  const { facts = [], ...counts } = changes;
+  const { added, removed, attributes, text } = counts;
   return {
-    added: one.added + other.added,
-    removed: one.removed + other.removed,
-    attributes: one.attributes + other.attributes,
-    text: one.text + other.text,
+    ...(added + removed + attributes + text === 0 ? {} : { changes: counts }),
+    ...(facts.length === 0 ? {} : { facts }),
   };
 }

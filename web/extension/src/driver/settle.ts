@@ -24,12 +24,12 @@ export interface SettleParts {
   /** Settles when the input was taken; may never. */
   readonly acted: Promise<unknown>;
   /** One frame in the page, and quiet if it changed. */
-  barrier(capMs: number): Promise<Changes | undefined>;
+  barrier(capMs: number): Promise<Changes<string> | undefined>;
   readonly capMs?: number;
 }
 
 export interface Settled {
-  readonly changes: Changes | undefined;
+  readonly changes: Changes<string> | undefined;
   /** Still busy when the cap was reached, or in motion all the time. */
   readonly busy: boolean;
 }
@@ -42,7 +42,7 @@ export async function settle(parts: SettleParts): Promise<Settled> {
 class Settling {
   readonly #parts: SettleParts;
   readonly #endsAt: number;
-  #changes: Changes | undefined;
+  #changes: Changes<string> | undefined;
   #isRestless = false;
 
   constructor(parts: SettleParts) {

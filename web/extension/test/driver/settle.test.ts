@@ -5,7 +5,7 @@ import { DocumentGone } from '../../src/driver/inject';
 import { settle } from '../../src/driver/settle';
 import { type Signal, Watch } from '../../src/driver/signals';
 
-const NOTHING: Changes = { added: 0, removed: 0, attributes: 0, text: 0 };
+const NOTHING: Changes<string> = { added: 0, removed: 0, attributes: 0, text: 0 };
 const limits = { signal: new AbortController().signal, endsAt: Number.POSITIVE_INFINITY };
 const never = new Promise<never>(() => {});
 
@@ -13,7 +13,7 @@ interface Script {
   readonly acted?: Promise<unknown>;
   readonly capMs?: number;
   /** What happens at each barrier; the last goes on for ever. */
-  readonly barriers?: ReadonlyArray<() => Promise<Changes | undefined>>;
+  readonly barriers?: ReadonlyArray<() => Promise<Changes<string> | undefined>>;
 }
 
 function start(script: Script = {}) {

@@ -81,8 +81,8 @@ scripts are in `crates/testkit/src/tasks`, one for each server beside the other,
 - Calls are calls of tools. Tokens are bytes / 4 of all arguments and of the text of all results, in the last round.
   What comes beside the text (structured results, pictures) is not counted; `@playwright/mcp` has nothing there.
 - Times are what the servers took, medians in milliseconds; what a model would take to think is not in them, and is more.
-- Each script asks for as little as its server lets it: parts by words where the words are known, differences after
-  changes where there are any, forms in one call. `@playwright/mcp` writes a snapshot after each action into a file;
+- Each script asks for as little as its server lets it: parts by words where the words are known, forms in one
+  call, and no look at what an answer has told already. `@playwright/mcp` writes a snapshot after each action into a file;
   reading that file is not counted, because the scripts ask for the part that they need instead. It leaves the reading
   of downloads to its client: that is counted as a call with the file's text, and takes no time.
 - `@playwright/mcp` has no tool that scrolls, so its script scrolls by JavaScript. It cannot become another device while
