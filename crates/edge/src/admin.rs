@@ -319,6 +319,7 @@ async fn openapi() -> Response<Body> {
     let mut response = OPENAPI.into_response();
     let kind = HeaderValue::from_static("application/json");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
+    reply::harden(response.headers_mut());
     response
 }
 

@@ -38,6 +38,7 @@ impl Catalog {
                 description: tool.description,
                 input_schema: Json::parse(tool.input_schema).ok()?,
                 read_only: tool.read_only,
+                origin: tool.origin,
             })
         };
         let all = |all: ToolsRecord| {
@@ -63,6 +64,7 @@ impl Catalog {
             description: tool.description.clone(),
             input_schema: tool.input_schema.as_str().to_owned(),
             read_only: tool.read_only,
+            origin: tool.origin.clone(),
         };
         let all = |(tab, tools): (&Option<TabId>, &Vec<ToolSpec>)| ToolsRecord {
             tab: tab.map(|tab| tab.0),
@@ -71,8 +73,9 @@ impl Catalog {
         (self.tabs.values().map(tab).collect(), self.tools.iter().map(all).collect())
     }
 
-    /// Takes in what the peer told; an error is the reason to close its socket.
-    pub fn apply(&mut self, change: &Change) -> Result<(), Closing> {
+    /// Takes in what the peer told, and returns whether that has changed anything that is written
+    /// down; an error is the reason to close its socket.
+    pub fn apply(&mut self, change: &Change) -> Result<bool, Closing> {
         match change {
             Change::TabCreated(tab) | Change::TabUpdated(tab) => self.put_tab(tab.clone())?,
             Change::TabClosed(id) => self.remove_tab(*id),
@@ -86,13 +89,17 @@ impl Catalog {
                 let others = self.tools.iter().filter(|(owner, _)| *owner != tab);
                 let all = others.flat_map(|(_, tools)| tools).chain(tools);
                 if all.map(ToolSpec::size).sum::<usize>() > limits::TOOL_BYTES {
+                    // One page must not cost its browser the connection: it goes without tools.
+                    if tab.is_some() {
+                        return Ok(self.tools.remove(tab).is_some());
+                    }
                     return Err(over_limit("bytes in all tools together", limits::TOOL_BYTES));
                 }
                 self.tools.insert(*tab, tools.clone());
             }
-            Change::State(_) | Change::Event { .. } => {}
+            Change::State(_) | Change::Event { .. } => return Ok(false),
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Forgets the tabs with their pages' tools; the app's own tools stay until told anew.
@@ -238,12 +245,21 @@ mod tests {
             description: String::new(),
             input_schema: Json::null(),
             read_only: false,
+            origin: None,
         }
     }
 
     fn tools(tab: Option<u64>, names: &[&str]) -> Change {
-        let tools = names.iter().map(|name| tool(name)).collect();
+        tools_of(tab, names.iter().map(|name| tool(name)).collect())
+    }
+
+    fn tools_of(tab: Option<u64>, tools: Vec<ToolSpec>) -> Change {
         Change::ToolsChanged { tab: tab.map(TabId), tools }
+    }
+
+    fn heavy() -> ToolSpec {
+        let input_schema = Json::of(&"x".repeat(limits::TOOL_SCHEMA - 2).into());
+        ToolSpec { input_schema, ..tool("heavy") }
     }
 
     #[test]
@@ -288,12 +304,13 @@ mod tests {
         let names: Vec<String> = (0..=limits::TOOLS).map(|number| format!("t{number}")).collect();
         check(&mut catalog, &tools(None, &names.iter().map(String::as_str).collect::<Vec<_>>()));
         for tab in 0..70 {
-            let mut heavy = tool("heavy");
-            heavy.input_schema = Json::of(&"x".repeat(limits::TOOL_SCHEMA - 2).into());
-            let change = Change::ToolsChanged { tab: Some(TabId(tab)), tools: vec![heavy] };
+            let change = tools_of(Some(tab), vec![heavy()]);
+            catalog.apply(&change).unwrap();
             let fits = (tab as usize + 1) * limits::TOOL_SCHEMA + 100 < limits::TOOL_BYTES;
-            assert_eq!(catalog.apply(&change).is_ok(), fits, "the tools of {tab} tabs");
+            let kept = catalog.page_tools(TabId(tab)).len();
+            assert_eq!(kept == 1, fits, "the tools of {tab} tabs");
         }
+        check(&mut catalog, &tools_of(None, vec![heavy()]));
         let mut catalog = Catalog::default();
         check(&mut catalog, &tools(None, &["a", "a"]));
         check(&mut catalog, &tools(None, &["a b"]));

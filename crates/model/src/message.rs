@@ -226,12 +226,15 @@ pub struct ToolSpec {
     pub input_schema: Json,
     /// The declarer's word that it changes nothing.
     pub read_only: bool,
+    /// Of a tool in a frame of a page, where that frame comes from, by the browser's word.
+    pub origin: Option<String>,
 }
 
 impl ToolSpec {
     /// Returns how many bytes of text it has.
     pub fn size(&self) -> usize {
-        self.name.len() + self.description.len() + self.input_schema.size()
+        let origin = self.origin.as_ref().map_or(0, String::len);
+        self.name.len() + self.description.len() + self.input_schema.size() + origin
     }
 }
 

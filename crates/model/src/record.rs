@@ -91,6 +91,9 @@ pub struct ToolRecord {
     pub input_schema: String,
     /// The declarer's word that it changes nothing.
     pub read_only: bool,
+    /// Of a tool in a frame, where that comes from.
+    #[serde(default)]
+    pub origin: Option<String>,
 }
 
 /// Which of a session's logs.

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     TOOLS, Toolbox, answer,
     definition::{Annotations, Client, Definition, Output, Source},
-    originals,
+    direct_pages, originals,
 };
 
 type Offer = (Arc<Session>, ToolSpec);
@@ -25,7 +25,7 @@ pub fn list(toolbox: &Toolbox) -> Vec<Definition> {
             true => vec![define(name, &offers[0].1)],
             false => offers
                 .iter()
-                .map(|(session, spec)| define(format!("{}.{name}", session.name), spec))
+                .map(|(session, spec)| define(full_name(session, &name), spec))
                 .collect(),
         }
     });
@@ -36,6 +36,9 @@ pub fn list(toolbox: &Toolbox) -> Vec<Definition> {
 
 /// Returns what a client reads about one tool, without looking at all others.
 pub fn definition(hub: &Hub, name: &str) -> Option<Definition> {
+    if direct_pages::is_name(name) {
+        return None;
+    }
     if let Some((session, tool)) = name.split_once('.')
         && let Ok(session) = hub.find(session)
         && let Some(spec) = session.app_tool(tool)
@@ -105,6 +108,9 @@ fn find(
     named: Option<String>,
 ) -> Result<(Arc<Session>, ToolSpec), Fault> {
     let hub = &toolbox.hub;
+    if direct_pages::is_name(name) {
+        return Err(unknown(toolbox, name));
+    }
     // A full name says which session: their names have no dots.
     if let Some((session, tool)) = name.split_once('.')
         && let Ok(session) = hub.find(session)
@@ -173,11 +179,28 @@ fn is_shared(toolbox: &Toolbox, name: &str, offers: &[Offer]) -> bool {
     !is_ours(toolbox, name) && offers.iter().all(|(_, spec)| spec.input_schema == *first)
 }
 
-/// Names of ours, listed or only accepted: an app's tool of that name has its session in front.
+/// Names of ours, listed or only accepted, and of pages: an app's tool of that name has its
+/// session in front.
 fn is_ours(toolbox: &Toolbox, name: &str) -> bool {
     TOOLS.iter().any(|tool| tool.name == name)
         || originals::find(name).is_some()
+        || direct_pages::is_name(name)
         || toolbox.manifests.has(&toolbox.hub, name)
+        || is_full(&toolbox.hub, name)
+}
+
+/// The name that says a session and its tool; one that would begin like those of pages has the
+/// session's id.
+fn full_name(session: &Session, tool: &str) -> String {
+    let name = format!("{}.{tool}", session.name);
+    if direct_pages::is_name(&name) { format!("{}.{tool}", session.id) } else { name }
+}
+
+/// Whether a name says a session and its tool: calling it goes there, whoever else has that name.
+fn is_full(hub: &Hub, name: &str) -> bool {
+    name.split_once('.').is_some_and(|(session, tool)| {
+        hub.find(session).is_ok_and(|session| session.app_tool(tool).is_some())
+    })
 }
 
 fn define(name: String, spec: &ToolSpec) -> Definition {

@@ -1,7 +1,10 @@
 //! Checking arguments before anything is sent; an error names the argument and what is valid.
 //!
 //! Schemas of apps and pages are checked by us, because browsers do not. Nothing is fetched: a
-//! `$ref` that leads outside makes the schema unusable, and that is said.
+//! `$ref` that leads outside makes the schema unusable, and that is said. What a check may cost is
+//! a matter of [`effort`].
+
+mod effort;
 
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use model::{Code, Fault, json::shorten};
@@ -11,25 +14,35 @@ use serde_json::{Value, json};
 const LISTED: usize = 3;
 /// Known names that an error lists.
 const NAMES: usize = 20;
+/// Characters of a list of values in an error, and of one name or description.
+const VALUES: usize = 600;
+const WORDS: usize = 200;
+/// Patterns of a schema that is kept ready: they may be large.
+const FEW: usize = 2;
 
 /// A schema that is ready to check.
 pub struct Checker {
     schema: Value,
     validator: Validator,
+    patterns: usize,
 }
 
 impl Checker {
     /// Reads a schema; one that says nothing at all lets every object through.
     pub fn new(schema: Value) -> Result<Self, Fault> {
         let schema = if schema.is_null() { json!({"type": "object"}) } else { schema };
+        let patterns = effort::check_schema(&schema).map_err(unusable)?;
+        let options = jsonschema::PatternOptions::regex().size_limit(effort::PATTERN_BYTES);
         let validator = jsonschema::options()
-            .with_pattern_options(jsonschema::PatternOptions::regex())
+            .with_pattern_options(options)
             .build(&schema)
-            .map_err(|error| {
-                let message = format!("the tool's schema cannot be used: {error}");
-                Fault::new(Code::InvalidArgument, shorten(&message, 400))
-            })?;
-        Ok(Self { schema, validator })
+            .map_err(|error| unusable(error.to_string()))?;
+        Ok(Self { schema, validator, patterns })
+    }
+
+    /// Returns whether it is small enough to be kept for the next call.
+    pub fn is_light(&self) -> bool {
+        self.patterns <= FEW
     }
 
     /// Returns whether the schema lists an argument.
@@ -39,6 +52,7 @@ impl Checker {
 
     /// Checks arguments.
     pub fn check(&self, args: &Value) -> Result<(), Fault> {
+        effort::check_work(&self.schema, args).map_err(unusable)?;
         let problems: Vec<_> = self
             .validator
             .iter_errors(args)
@@ -56,7 +70,8 @@ impl Checker {
         match error.kind() {
             ValidationErrorKind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
-                let about = self.description(name).map(|text| format!(" ({text})"));
+                let about =
+                    self.description(name).map(|text| format!(" ({})", shorten(text, WORDS)));
                 format!("`{name}` is missing{}", about.unwrap_or_default())
             }
             ValidationErrorKind::AdditionalProperties { unexpected } => self.unknown(unexpected),
@@ -64,7 +79,8 @@ impl Checker {
                 let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
                 let list: Vec<_> = options.iter().map(Value::to_string).collect();
                 let given = shorten(&error.instance().to_string(), 60);
-                format!("{place} must be one of {}, not {given}", list.join(", "))
+                let list = shorten(&list.join(", "), VALUES);
+                format!("{place} must be one of {list}, not {given}")
             }
             _ => format!("{place}: {}", shorten(&error.to_string(), 200)),
         }
@@ -80,7 +96,8 @@ impl Checker {
             Some(near) => format!("; did you mean `{near}`?"),
             None => String::new(),
         };
-        let known: Vec<_> = known.iter().take(NAMES).map(|name| format!("`{name}`")).collect();
+        let known: Vec<_> =
+            known.iter().take(NAMES).map(|name| format!("`{}`", shorten(name, WORDS))).collect();
         let list = match known.is_empty() {
             true => "it takes none".to_owned(),
             false => format!("it takes {}", known.join(", ")),
@@ -91,6 +108,11 @@ impl Checker {
     fn description(&self, name: &str) -> Option<&str> {
         self.schema["properties"][name]["description"].as_str()
     }
+}
+
+fn unusable(why: String) -> Fault {
+    let message = format!("the tool's schema cannot be used: {why}");
+    Fault::new(Code::InvalidArgument, shorten(&message, 400))
 }
 
 /// Returns the known name that was probably meant.
@@ -158,8 +180,39 @@ mod tests {
             json!({"$ref": "file:///etc/passwd"}),
             json!({"type": "nonsense"}),
             json!({"pattern": "("}),
+            json!({"pattern": "\\p{L}{100}"}),
         ] {
             assert!(Checker::new(schema.clone()).is_err(), "{schema}");
+        }
+    }
+
+    #[test]
+    fn a_check_that_would_not_end_is_not_begun() {
+        // Each of seven names the six others: they can be gone through in thousands of orders.
+        let others = |own: usize| (0..7).filter(move |other| *other != own);
+        let refer = |other| json!({"$ref": format!("#/$defs/{other}")});
+        let one = |own: usize| {
+            (own.to_string(), json!({"allOf": Value::from_iter(others(own).map(refer))}))
+        };
+        let defs = Value::Object((0..7).map(one).collect());
+        let checker = Checker::new(json!({"$ref": "#/$defs/0", "$defs": defs})).unwrap();
+        let message = checker.check(&json!({"a": 1})).unwrap_err().message;
+        assert!(message.contains("places"), "{message}");
+    }
+
+    #[test]
+    fn an_error_does_not_repeat_a_page_of_the_schema() {
+        let long = "x".repeat(5000);
+        let values: Vec<_> = (0..5000).map(|it| format!("v{it}")).collect();
+        let checker = Checker::new(json!({
+            "properties": {"a": {"enum": values}, "b": {"description": long}, long: true},
+            "required": ["b"],
+            "additionalProperties": false,
+        }))
+        .unwrap();
+        for args in [json!({"a": 1, "b": 1}), json!({"a": "v1"}), json!({"b": 1, "c": 1})] {
+            let message = checker.check(&args).unwrap_err().message;
+            assert!(message.len() < 2000, "{} bytes", message.len());
         }
     }
 }

@@ -182,7 +182,7 @@ async fn do_steps(toolbox: &Toolbox, client: &Client, steps: Vec<Step>) -> Resul
     for (place, step) in steps.into_iter().enumerate() {
         tell(client, place, &done.names);
         match toolbox.call_unkeyed(&each, &step.tool, step.args).await {
-            Ok(output) => done.outputs.push(output),
+            Ok(output) => done.add(output),
             Err(fault) if place == 0 => {
                 let rest = match fault.retry {
                     // It was sent, and may have been done.
@@ -215,11 +215,22 @@ fn tell(client: &Client, place: usize, names: &[String]) {
 struct Done {
     names: Vec<String>,
     outputs: Vec<Output>,
+    /// Pictures that there were, and those that are passed on.
+    pictures: usize,
+    shown: usize,
     /// Why the step after the last output failed.
     fault: Option<Fault>,
 }
 
 impl Done {
+    /// Takes in what a step gave; what would not be passed on is not kept until the last is done.
+    fn add(&mut self, mut output: Output) {
+        self.pictures += output.images.len();
+        output.images.truncate(PICTURES - self.shown);
+        self.shown += output.images.len();
+        self.outputs.push(output);
+    }
+
     fn show(self) -> Output {
         let mut whole = Output { failed: self.fault.is_some(), ..Output::default() };
         let texts: Vec<_> = self.outputs.iter().map(|output| output.text.chars().count()).collect();
@@ -228,11 +239,10 @@ impl Done {
         let room = self::share(sizes.collect(), LONGEST);
         let mut lines = Vec::new();
         let mut results = Vec::new();
-        let mut pictures = 0;
+        let left_out = self.pictures - self.shown;
         let names = &self.names;
         for (place, output) in self.outputs.into_iter().enumerate() {
             let (number, name) = (place + 1, &names[place]);
-            pictures += output.images.len();
             whole.images.extend(output.images);
             whole.links.extend(output.links);
             whole.source = whole.source.or(output.source);
@@ -245,11 +255,9 @@ impl Done {
             results.push(json!({"step": number, "tool": name, "result": result}));
             lines.push(format!("{number}. {name}: {}", shorten(output.text, share, &mut whole)));
         }
-        whole.images.truncate(PICTURES);
-        if pictures > PICTURES {
+        if left_out > 0 {
             lines.push(format!(
-                "({} pictures are left out; at most {PICTURES} are passed on)",
-                pictures - PICTURES
+                "({left_out} pictures are left out; at most {PICTURES} are passed on)"
             ));
         }
         whole.structured = json!({"done": results.len(), "results": results});

@@ -44,6 +44,11 @@ impl Origins {
     }
 }
 
+/// Returns whether a name can only be one of a page's tool.
+pub(crate) fn is_name(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
 /// A tool with the page that told it.
 struct Offer {
     session: Arc<Session>,
@@ -132,10 +137,13 @@ fn offers(hub: &Hub, origins: &Origins) -> Vec<Offer> {
     }
     for session in hub.filtered(|session| session.kind == Kind::Browser && session.is_connected()) {
         for tab in session.info().tabs.into_iter().filter(|tab| origins.has(&tab.url)) {
-            let origin = origin(&tab.url).unwrap_or_default().to_owned();
+            let own = origin(&tab.url).unwrap_or_default();
             for spec in session.page_tools(tab.id) {
-                let (session, origin) = (session.clone(), origin.clone());
-                offers.push(Offer { session, tab: tab.id, origin, spec });
+                let origin = spec.origin.clone().unwrap_or_else(|| own.to_owned());
+                // A page's frames may be anybody's.
+                if origins.has(&origin) {
+                    offers.push(Offer { session: session.clone(), tab: tab.id, origin, spec });
+                }
             }
         }
     }

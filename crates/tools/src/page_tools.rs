@@ -96,11 +96,13 @@ fn show(found: &[Found], heard: &Heard) -> Output {
     let shown = &found[..found.len().min(LISTED)];
     let line = |found: &Found| {
         let Found { session, tab, url, spec } = found;
+        let frame = spec.origin.as_deref().map(|origin| format!("a frame of {origin} in "));
         format!(
-            "- {} [session={} tab={tab}] {}\n  from {url}, args {}",
+            "- {} [session={} tab={tab}] {}\n  from {}{url}, args {}",
             spec.name,
             session.name,
             shorten(&spec.description, 300),
+            frame.unwrap_or_default(),
             shorten(spec.input_schema.as_str(), 600),
         )
     };
@@ -121,14 +123,18 @@ fn show(found: &[Found], heard: &Heard) -> Output {
     let list: Vec<_> = shown
         .iter()
         .map(|found| {
-            json!({
+            let mut told = json!({
                 "tool": found.spec.name,
                 "description": found.spec.description,
                 "inputSchema": schema(&found.spec),
                 "session": &*found.session.name,
                 "tab": found.tab.0,
                 "url": found.url,
-            })
+            });
+            if let Some(origin) = &found.spec.origin {
+                told["frameOrigin"] = json!(origin);
+            }
+            told
         })
         .collect();
     let mut structured = json!({"tools": list, "total": found.len()});

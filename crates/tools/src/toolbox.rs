@@ -356,6 +356,9 @@ impl Toolbox {
         }
         let key = schema.as_str().to_owned();
         let checker = Arc::new(Checker::new(schema.to_value().unwrap_or_default())?);
+        if !checker.is_light() {
+            return Ok(checker);
+        }
         let mut checkers = self.checkers.lock();
         if checkers.len() >= READY {
             checkers.clear();

@@ -70,7 +70,7 @@ export async function discoverTools(tabId: number, services: Services): Promise<
     await driverReady();
     const { url = '' } = await page.tab();
     checkRestricted(url);
-    await services.checkSite(url);
+    await services.checkSite(await page.site());
     return await discover(page);
   } catch {
     return [];
@@ -130,6 +130,7 @@ async function prepare(command: Exclude<Command, { on: 'browser' }>, page: Page)
     await page.services.checkSite(url);
   }
   if (!command.answersDialog) checkNoDialog(page.tabId);
+  if (command.on === 'page') await page.services.checkSite(await page.site());
   if (command.on === 'page') await wake(page, tab);
   if (command.effect === 'read') return;
   // The group is only shown: nothing waits for it.

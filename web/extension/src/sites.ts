@@ -50,7 +50,12 @@ interface Site {
   readonly port: string;
 }
 
-const USUAL_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+const USUAL_PORTS: Readonly<Record<string, string>> = {
+  'http:': '80',
+  'https:': '443',
+  'ws:': '80',
+  'wss:': '443',
+};
 
 function siteOf(url: string): Site | undefined {
   try {

@@ -80,6 +80,7 @@ pub fn tools(told: Option<&RawValue>) -> Vec<ToolSpec> {
                 .filter(fits)
                 .unwrap_or_else(|| Json::of(&json!({"type": "object"}))),
             read_only: false,
+            origin: None,
             name: tool.name,
         })
         .collect()

@@ -370,6 +370,8 @@ fn tool_spec(body: wire::ToolSpec) -> model::ToolSpec {
         description: body.description,
         input_schema: body.input_schema.map_or_else(any_arguments, Json::from),
         read_only: body.annotations.is_some_and(|annotations| annotations.read_only_hint),
+        // Cut, it is nobody's: that is never trusted.
+        origin: body.origin.map(|origin| cut(&origin, URL)),
     }
 }
 

@@ -214,6 +214,9 @@ body! {
         /// Hints about what it does.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         annotations: Option<ToolAnnotations>,
+        /// Of a tool in a frame of a page, the frame's origin; absent means the page itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        origin: Option<String>,
     }
 }
 

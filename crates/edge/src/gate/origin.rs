@@ -6,7 +6,7 @@
 //! another project. Our own extension may open a socket, and has to prove itself there. Programs
 //! that are no browsers send none and are judged by the other gates.
 
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderName, header};
 use model::{Code, Fault, Kind};
 
 use super::{Area, Refused, host::Hosts, single};
@@ -55,7 +55,10 @@ pub fn check(
     headers: &HeaderMap,
 ) -> Result<(Option<String>, Grant), Refused> {
     let Some(origin) = single(headers, &header::ORIGIN)? else {
-        return Ok((None, Grant::Program));
+        return match area == Area::Control && is_of_another_site(headers)? {
+            true => Err(unnamed()),
+            false => Ok((None, Grant::Program)),
+        };
     };
     let origin = origin.to_ascii_lowercase();
     let same = |allowed: &String| allowed.eq_ignore_ascii_case(&origin);
@@ -86,6 +89,13 @@ pub fn check(
         return Err(refused(&origin));
     };
     Ok((Some(origin), grant))
+}
+
+/// Returns whether a browser says that a page elsewhere asks. Of what a page only embeds, such as a
+/// picture, browsers do not name the origin.
+fn is_of_another_site(headers: &HeaderMap) -> Result<bool, Refused> {
+    let site = single(headers, &HeaderName::from_static("sec-fetch-site"))?;
+    Ok(site.is_some_and(|site| !matches!(site, "none" | "same-origin")))
 }
 
 fn is_extension(origin: &str) -> bool {
@@ -132,6 +142,12 @@ fn is_loopback_page(origin: &str) -> bool {
     })
 }
 
+fn unnamed() -> Refused {
+    let fault = Fault::new(Code::Refused, "a page of another site may not do this")
+        .hint("type the address into the browser yourself, or use a program that is none");
+    Refused::new("origin", fault)
+}
+
 fn refused(origin: &str) -> Refused {
     let shown = model::json::shorten(origin, 100);
     let hint = match is_origin(origin) {
@@ -163,6 +179,22 @@ mod tests {
             assert_eq!(judge(Area::Control, page), Err("origin"), "{page}");
         }
         assert!(!Grant::Page.may_be_browser());
+    }
+
+    #[test]
+    fn what_a_page_elsewhere_embeds_controls_nothing() {
+        let judge = |area, site: &str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("sec-fetch-site", site.parse().unwrap());
+            check(&Config::default(), &Vec::new(), area, &headers).map(|found| found.1).ok()
+        };
+        for site in ["cross-site", "same-site", "odd"] {
+            assert_eq!(judge(Area::Control, site), None, "{site}");
+            assert_eq!(judge(Area::Open, site), Some(Grant::Program), "{site}");
+        }
+        for site in ["none", "same-origin"] {
+            assert_eq!(judge(Area::Control, site), Some(Grant::Program), "{site}");
+        }
     }
 
     #[test]

@@ -342,7 +342,8 @@ impl Session {
     /// Takes in a peer that numbers nothing: whatever it told before may have changed since.
     fn start_over(self: &Arc<Self>, core: &mut Core, tabs: Vec<Tab>) {
         core.catalog.clear_tabs();
-        for tab in tabs {
+        let is_browser = self.kind == model::Kind::Browser;
+        for tab in tabs.into_iter().filter(|_| is_browser) {
             if core.catalog.apply(&Change::TabCreated(tab)).is_err() {
                 tracing::warn!(session = %self.id, "more tabs than the hub keeps");
                 break;

@@ -6,8 +6,8 @@ use std::{
 };
 
 use model::{
-    CallId, Change, CloseReason, Closing, Code, ExecutorStatus, Fault, FromBrowser, Json, Level,
-    NumberedChange, Position, ReplayPage, ReplayRequest, Reply, StateUpdate, ToBrowser,
+    CallId, Change, CloseReason, Closing, Code, ExecutorStatus, Fault, FromBrowser, Json, Kind,
+    Level, NumberedChange, Position, ReplayPage, ReplayRequest, Reply, StateUpdate, ToBrowser,
 };
 use serde_json::json;
 
@@ -184,6 +184,10 @@ impl Session {
 
     /// Returns whether everything that must be kept of it is.
     fn apply(self: &Arc<Self>, core: &mut Core, change: Change) -> Result<bool, Closing> {
+        // Whoever tells of a tab says what stands there: an app speaks for its own page only.
+        if self.kind == Kind::App && is_of_tabs(&change) {
+            return Err(Closing::new(CloseReason::ProtocolError, "only a browser has tabs"));
+        }
         if let Change::State(update) = &change {
             match core.state.apply(update.clone()) {
                 Applied::Accepted => self.keep_state(core),
@@ -200,9 +204,8 @@ impl Session {
                 }
             }
         }
-        core.catalog.apply(&change)?;
+        let passing = !core.catalog.apply(&change)?;
         // Before its number counts as received: a peer does not tell twice what was acked.
-        let passing = matches!(change, Change::State(_) | Change::Event { .. });
         let saved = (!core.note_holders(&change) && passing) || self.save(core);
         if matches!(change, Change::ToolsChanged { .. }) {
             self.tool_count.store(core.catalog.app_tools().len(), Ordering::Relaxed);
@@ -288,6 +291,17 @@ impl Session {
             core.tell(ask_again(from));
         }
         Ok(())
+    }
+}
+
+fn is_of_tabs(change: &Change) -> bool {
+    match change {
+        Change::TabCreated(_)
+        | Change::TabUpdated(_)
+        | Change::TabClosed(_)
+        | Change::TabFocused(_) => true,
+        Change::ToolsChanged { tab, .. } => tab.is_some(),
+        Change::State(_) | Change::Event { .. } => false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Change, Code, TabId};
+use model::{Change, CloseReason, Code, Tab, TabId, ToolSpec};
 use serde_json::json;
 use tokio::time::Instant;
 use tools::direct_pages::Origins;
@@ -82,4 +82,59 @@ async fn a_listed_page_tool_is_called_in_a_trusted_page_only() {
     let fault = stage.call("page.buy", json!({"color": "red", "tab": 8})).await.unwrap_err();
     assert_eq!(fault.code, Code::UnknownTool, "{fault}");
     assert_eq!(chrome.calls(), 2, "it has not reached the other page");
+}
+
+#[tokio::test]
+async fn an_app_has_no_tabs_and_no_pages_of_others() {
+    let stage = Stage::start();
+    let app = stage.claiming_app("app", WEBMCP).await;
+    app.declares(7, &[spec("buy", false)]);
+    let tools = vec![spec("buy", false)];
+    let claims = [
+        Change::TabCreated(tab_at(7, "https://shop.example/")),
+        Change::TabUpdated(tab_at(7, "https://shop.example/")),
+        Change::TabFocused(TabId(7)),
+        Change::ToolsChanged { tab: Some(TabId(7)), tools },
+    ];
+    for claim in claims {
+        let closing = app.try_change(claim).unwrap_err();
+        assert_eq!(closing.reason, CloseReason::ProtocolError);
+    }
+    let listed = stage.call("page_tools", json!({"action": "list"})).await.unwrap();
+    assert_eq!((listed.structured["total"].as_u64(), app.calls()), (Some(0), 0));
+    let call = json!({"action": "call", "tool": "buy", "args": {"color": "red"}});
+    assert_eq!(stage.call("page_tools", call).await.unwrap_err().code, Code::UnknownTool);
+}
+
+fn tab_at(id: u64, url: &str) -> Tab {
+    Tab { id: TabId(id), title: String::new(), url: url.to_owned(), active: false }
+}
+
+#[tokio::test]
+async fn a_frame_in_a_trusted_page_is_trusted_by_its_own_origin() {
+    let stage = Stage::start();
+    let chrome = stage.able("chrome", Abilities { tabs: &[7], ..Abilities::default() }).await;
+    let of_frame = |name: &str, origin: &str| {
+        let origin = Some(origin.to_owned());
+        ToolSpec { origin, ..spec(name, false) }
+    };
+    let tools = vec![
+        spec("buy", false),
+        of_frame("advise", "https://ads.example"),
+        of_frame("pay", "https://8.example"),
+        of_frame("hide", "null"),
+    ];
+    chrome.change(Change::ToolsChanged { tab: Some(TabId(7)), tools });
+    let trusted = ["https://7.example", "https://8.example"].map(str::to_owned);
+    stage.toolbox.list_pages_of(Origins::parse(&trusted).unwrap());
+    let listed = stage.toolbox.list();
+    let pages: Vec<_> = listed.iter().filter(|tool| tool.name.starts_with("page.")).collect();
+    let names: Vec<_> = pages.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["page.buy", "page.pay"]);
+    let words = &pages[1].description;
+    assert!(words.contains("declared by https://8.example)"), "{words}");
+    let refused = stage.call("page.advise", json!({"color": "red"})).await.unwrap_err();
+    assert_eq!(refused.code, Code::UnknownTool);
+    let all = stage.call("page_tools", json!({"action": "list"})).await.unwrap();
+    assert!(all.text.contains("from a frame of https://ads.example in https://7"), "{}", all.text);
 }

@@ -13,8 +13,8 @@ use std::{
 
 use hub::{Attachment, Batch, Caller, Hub, Introduction, Outgoing};
 use model::{
-    Call, Change, ClientId, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level,
-    NumberedChange, Reply, StateBody, StateUpdate, Tab, TabId, ToBrowser, ToolSpec, Work,
+    Call, Change, ClientId, Closing, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind,
+    Level, NumberedChange, Reply, StateBody, StateUpdate, Tab, TabId, ToBrowser, ToolSpec, Work,
 };
 use serde_json::{Value, json};
 use store::MemoryStore;
@@ -72,7 +72,12 @@ impl Stage {
     }
 
     pub async fn app(&self, name: &str) -> Peer {
-        self.peer(name, Kind::App, Abilities::default()).await
+        self.claiming_app(name, Abilities::default()).await
+    }
+
+    /// An app that says of itself what only browsers can.
+    pub async fn claiming_app(&self, name: &str, abilities: Abilities<'_>) -> Peer {
+        self.peer(name, Kind::App, abilities).await
     }
 
     pub async fn browser(&self, name: &str) -> Peer {
@@ -185,8 +190,13 @@ impl Peer {
     }
 
     pub fn change(&self, change: Change) {
+        self.try_change(change).unwrap();
+    }
+
+    /// Tells of a change; an error is why the hub would close the socket.
+    pub fn try_change(&self, change: Change) -> Result<(), Closing> {
         let change = NumberedChange { sequence: None, change };
-        self.attachment.receive(FromBrowser::Changed(change)).unwrap();
+        self.attachment.receive(FromBrowser::Changed(change))
     }
 
     pub fn offer(&self, tools: &[ToolSpec]) {
@@ -239,5 +249,6 @@ pub fn spec(name: &str, read_only: bool) -> ToolSpec {
             "additionalProperties": false,
         })),
         read_only,
+        origin: None,
     }
 }

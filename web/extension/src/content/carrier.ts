@@ -31,7 +31,12 @@ const ORPHANED: ToPage = {
   reason: 'the extension was replaced; reload',
 };
 
+const TOO_OFTEN: ToPage = { type: 'close', code: 1013, reason: 'asked too often; wait a little' };
+
 const LONGEST_ID = 64;
+/** Ports to the worker that one document may open in a time: each starts it if it sleeps. */
+const MOST_OPENED = 20;
+const OPENED_IN_MS = 10_000;
 
 /** The way to the worker. */
 export interface Worker {
@@ -42,12 +47,17 @@ export interface Worker {
 }
 
 /** Listens for pages that ask. */
-export function answerPages(window: AskingWindow, worker: Worker): void {
+export function answerPages(
+  window: AskingWindow,
+  worker: Worker,
+  now: () => number = () => performance.now(),
+): void {
+  const turnstile = new Turnstile(now);
   window.addEventListener('message', ({ data, source }) => {
     if (source !== window || !isRecord(data) || data.tabwire !== 'carrier?') return;
     if (!isText(data.id) || data.id.length > LONGEST_ID || !worker.isThere()) return;
     const { port1, port2 } = new MessageChannel();
-    relay(port1, worker);
+    relay(port1, worker, turnstile);
     window.postMessage({ tabwire: 'carrier!', id: data.id }, '/', [port2]);
   });
 }
@@ -63,7 +73,25 @@ export const ownWorker: Worker = {
   },
 };
 
-function relay(page: MessagePort, worker: Worker): void {
+/** Lets a document open so many ports in a time, whether it may connect or not. */
+class Turnstile {
+  readonly #now: () => number;
+  #opened: number[] = [];
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  pass(): boolean {
+    const since = this.#now() - OPENED_IN_MS;
+    this.#opened = this.#opened.filter((at) => at > since);
+    if (this.#opened.length >= MOST_OPENED) return false;
+    this.#opened.push(this.#now());
+    return true;
+  }
+}
+
+function relay(page: MessagePort, worker: Worker, turnstile: Turnstile): void {
   let port: WorkerPort | undefined;
   let isOver = false;
   const tell = (message: ToPage) => {
@@ -81,6 +109,10 @@ function relay(page: MessagePort, worker: Worker): void {
   };
   page.onmessage = ({ data }) => {
     if (isOver || !isFromPage(data)) return;
+    if (port === undefined && !turnstile.pass()) {
+      tell(TOO_OFTEN);
+      return;
+    }
     try {
       port ??= open();
       port.postMessage(data);

@@ -40,6 +40,7 @@ export async function discover(page: Page): Promise<ToolSpec[]> {
       description: from.isTop ? description : `(in a frame of ${from.origin}) ${description}`,
       inputSchema: parsed(inputSchema ?? null) ?? {},
       annotations: { readOnlyHint: readOnly },
+      ...(from.isTop ? {} : { origin: from.origin }),
     }));
 }
 

@@ -11,6 +11,7 @@ import type { Changes, Fact } from '../content/api';
 import { openSession, type Session } from './debugger';
 import { dialogOf, dialogOpen } from './dialogs';
 import { addUp } from './effects';
+import { fieldsOf, textIn } from './fields';
 import {
   ALL,
   type Answer,
@@ -98,6 +99,19 @@ export class Page implements Caller {
     return chrome.tabs.get(this.tabId).catch(() => {
       throw tabNotFound(this.tabId);
     });
+  }
+
+  /**
+   * Returns the address by which the page is judged: an empty one that a page has opened is that
+   * page's, with all that its scripts may reach there.
+   */
+  async site(): Promise<string> {
+    const { url = '' } = await this.tab();
+    if (!/^about:/i.test(url) || !(await this.services.limitsSites())) return url;
+    const { frame } = fieldsOf((await this.send('Page.getFrameTree')).frameTree);
+    const origin = textIn(fieldsOf(frame), 'securityOrigin') ?? '';
+    // One that is nobody's is written without a scheme.
+    return URL.canParse(origin) ? origin : url;
   }
 
   /** Returns the debugger's session, attaching if need be. */
@@ -297,10 +311,13 @@ export async function attachIfPossible(page: Page): Promise<boolean> {
 
 type FrameDetails = chrome.webNavigation.GetAllFrameResultDetails;
 
+/** Addresses that name no site: what stands there is the word of whoever is around it. */
+const SITELESS = /^(?:about|data|javascript):|^blob:null\//i;
+
 /** Returns a frame's address, or for one without (`about:srcdoc`) that of the frame around it. */
 function siteAddress(frame: FrameDetails, all: readonly FrameDetails[]): string {
   let current: FrameDetails | undefined = frame;
-  while (current !== undefined && /^about:/i.test(current.url)) {
+  while (current !== undefined && SITELESS.test(current.url)) {
     const { parentFrameId }: FrameDetails = current;
     current = all.find(({ frameId }) => frameId === parentFrameId);
   }

@@ -30,6 +30,8 @@ test('what is denied stays denied, and with an allow list all else is', () => {
   check('http://localhost:3000/', ['localhost:3000'], [], true);
   check('http://localhost:3001/', ['localhost:3000'], [], false);
   check('https://example.com/', [], ['example.com:80'], true);
+  check('wss://example.com/feed', [], ['example.com:443'], false);
+  check('ws://example.com/feed', [], ['example.com:443'], true);
   check('about:blank', ['other.test'], [], true);
 });
 

@@ -18,9 +18,10 @@ class FakeWindow implements AskingWindow {
   readonly answers: { message: unknown; ports: readonly unknown[] }[] = [];
   isGone = false;
   isOrphaned = false;
+  time = 0;
 
   constructor() {
-    answerPages(this, {
+    const worker = {
       isThere: () => !this.isGone,
       connect: () => {
         if (this.isOrphaned) throw new Error('Extension context invalidated.');
@@ -28,7 +29,8 @@ class FakeWindow implements AskingWindow {
         this.workers.push(port);
         return asPort(port);
       },
-    });
+    };
+    answerPages(this, worker, () => this.time);
   }
 
   addEventListener(_: 'message', listener: Listener): void {
@@ -112,6 +114,18 @@ test('messages pass both ways, each question has a port of its own', async () =>
   one.port.postMessage({ type: 'close', code: 1000, reason: '' });
   await until(() => !worker.isOpen);
   assert.equal(worker.last?.type, 'close');
+});
+
+test('a page that asks again and again does not keep the worker busy', async () => {
+  const window = new FakeWindow();
+  const pages = Array.from({ length: 100 }, () => window.ask());
+  for (const { port } of pages) port.postMessage(OPEN);
+  await until(() => pages.every(({ heard }, at) => at < 20 || heard.length === 1));
+  assert.equal(window.workers.length, 20);
+  assert.deepEqual([pages[99]?.heard[0]?.type, pages[99]?.heard[0]?.code], ['close', 1013]);
+  window.time = 10_000;
+  window.ask().port.postMessage(OPEN);
+  await until(() => window.workers.length === 21);
 });
 
 test('the death of the worker is an end that the page may come back from', async () => {

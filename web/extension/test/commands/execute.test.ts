@@ -88,6 +88,26 @@ test('a site that is not allowed is neither read nor gone to', async () => {
   await refused(going, 'SITE_NOT_ALLOWED', /no/);
 });
 
+test('an empty page is as allowed as the page that has opened it', async () => {
+  browser.tabs.set(3, { id: 3, url: 'about:blank', title: 'Statement', frozen: false });
+  const checkSite = (url: string) => {
+    if (url.includes('a.test')) throw new CommandError('SITE_NOT_ALLOWED', 'no');
+  };
+  const world = { tabId: 3, services: { checkSite, limitsSites: () => true } };
+  const opened = (securityOrigin: string) => {
+    const answers: Record<string, unknown> = {
+      'Page.getFrameTree': { frameTree: { frame: { securityOrigin } } },
+      'Runtime.evaluate': { result: { value: 42 } },
+    };
+    browser.answer = (_, method) => answers[method] ?? {};
+    return run('browser_evaluate', { expression: 'opener.document.title' }, world);
+  };
+  await refused(opened('https://a.test'), 'SITE_NOT_ALLOWED', /no/);
+  assert.equal(await opened('https://b.test'), 42);
+  assert.equal(await opened('://'), 42, 'nobody has opened it');
+  browser.answer = () => ({});
+});
+
 test('an open dialog is quoted to every call but its answer', async () => {
   const opening = { type: 'confirm', message: 'Sure?' };
   browser.event('debugger.onEvent').raise({ tabId: 1 }, 'Page.javascriptDialogOpening', opening);

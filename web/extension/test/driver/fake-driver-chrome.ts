@@ -61,7 +61,11 @@ export class FakeDriverChrome {
       return { ...tab, active: false, discarded: false, groupId: -1 };
     };
     const getAllFrames = async ({ tabId }: { tabId: number }) =>
-      (this.frames.get(tabId) ?? [this.tabs.get(tabId)?.url ?? '']).map((url) => ({ url }));
+      (this.frames.get(tabId) ?? [this.tabs.get(tabId)?.url ?? '']).map((url, at) => ({
+        url,
+        frameId: at,
+        parentFrameId: at - 1,
+      }));
     Object.assign(globalThis, {
       chrome: {
         storage: { session: this.session },

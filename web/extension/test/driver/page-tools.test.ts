@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readDeclared, readOutcome } from '../../src/driver/page-tools';
+import type { Page } from '../../src/driver/page';
+import { discover, readDeclared, readOutcome } from '../../src/driver/page-tools';
 
 test("tools of a page's own world are cut to size here, whatever the page made of it", () => {
   const long = 'x'.repeat(100_000);
@@ -25,4 +26,28 @@ test("what a tool of a page's own world came to is one of three things", () => {
   for (const odd of [{ type: 'waiting', ref: 1 }, { type: 'x' }, null, 'done']) {
     assert.deepEqual(readOutcome(odd), { type: 'unknown' });
   }
+});
+
+test('a tool in a frame is told with the origin of the frame', async () => {
+  const tool = (name: string) => ({ name, description: '', readOnly: false });
+  const answer = (frameId: number, origin: string, name: string) => ({
+    frameId,
+    documentId: `document ${frameId}`,
+    value: { isNative: true, origin, tools: [tool(name)] },
+  });
+  const answers = [
+    answer(0, 'https://shop.example', 'buy'),
+    answer(3, 'https://ads.example', 'advise'),
+    answer(4, 'https://ads.example', 'buy'),
+  ];
+  // All that is asked of the page here.
+  const page = { read: async () => answers } as unknown as Page;
+  const told = await discover(page);
+  assert.deepEqual(
+    told.map(({ name, origin }) => [name, origin]),
+    [
+      ['buy', undefined],
+      ['advise', 'https://ads.example'],
+    ],
+  );
 });

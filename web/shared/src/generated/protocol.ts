@@ -406,6 +406,8 @@ export interface ToolSpec {
   description?: string;
   /** JSON Schema of its arguments; absent means no arguments are described. */
   inputSchema?: unknown;
+  /** Of a tool in a frame of a page, the frame's origin; absent means the page itself. */
+  origin?: string;
 }
 
 /** All tools of the app, or of the page in a tab, as they are now. Numbered. */
@@ -600,6 +602,7 @@ export const fromBrowserSchema = {
       annotations: 'ToolAnnotations?',
       description: 'string?',
       inputSchema: 'any?',
+      origin: 'string?',
     },
     ToolsChanged: { sequence: 'unsigned', tools: 'ToolSpec[]', tabId: 'unsigned?' },
     ToolsDiscovered: { callId: 'string', tools: 'ToolSpec[]', tabId: 'unsigned?' },

@@ -145,6 +145,7 @@ fn what_a_session_offers_counts_as_waiting() {
         description: String::new(),
         input_schema: "x".repeat(30_000),
         read_only: false,
+        origin: None,
     };
     let tools = vec![ToolsRecord { tab: None, tools: vec![tool] }];
     let refused = store.save_session(SessionRecord { tools, ..record("s_1", "viewer") });
