@@ -89,14 +89,19 @@ export class Groups {
     return own.map(({ tabId }) => tabId);
   }
 
+  /** Returns the id of the client that drives a tab. */
+  ownerOf(tabId: number): string | undefined {
+    return this.#state.owned.find((entry) => entry.tabId === tabId)?.clientId;
+  }
+
   isDriven(tabId: number): boolean {
-    return this.#ownerOf(tabId) !== undefined;
+    return this.ownerOf(tabId) !== undefined;
   }
 
   /** Shows that a client drives a tab; refuses what the user took back. */
   async claim(tabId: number, client: ClientName): Promise<void> {
     if (this.#state.taken.includes(tabId)) throw takenBack(tabId);
-    if (this.#ownerOf(tabId) === client.id) return;
+    if (this.ownerOf(tabId) === client.id) return;
     await this.#turns.take(() => this.#claim(tabId, client));
   }
 
@@ -168,21 +173,17 @@ export class Groups {
     await this.#turns.take(() => this.#dropGroup(groupId));
   }
 
-  #ownerOf(tabId: number): string | undefined {
-    return this.#state.owned.find((entry) => entry.tabId === tabId)?.clientId;
-  }
-
   #driverOfGroup(groupId: number): Driver | undefined {
     return this.#state.drivers.find(({ groups }) => groups.includes(groupId));
   }
 
   #isInPlace(tabId: number, groupId: number): boolean {
-    return this.#driverOfGroup(groupId)?.id === this.#ownerOf(tabId);
+    return this.#driverOfGroup(groupId)?.id === this.ownerOf(tabId);
   }
 
   async #claim(tabId: number, client: ClientName): Promise<void> {
     if (this.#state.taken.includes(tabId)) throw takenBack(tabId);
-    if (this.#ownerOf(tabId) === client.id) return;
+    if (this.ownerOf(tabId) === client.id) return;
     const tab = await chrome.tabs.get(tabId);
     const driver = this.#meet(client);
     const cameFrom = this.#foreignGroup(tab);
@@ -271,7 +272,7 @@ export class Groups {
 
   /** Forgets whose a tab is; returns the groups of a client that has none any more. */
   #disown(tabId: number): readonly number[] {
-    const clientId = this.#ownerOf(tabId);
+    const clientId = this.ownerOf(tabId);
     if (clientId === undefined) return [];
     const owned = this.#state.owned.filter((entry) => entry.tabId !== tabId);
     const isIdle = ({ id }: Driver) =>

@@ -3,7 +3,7 @@
  * what they download.
  */
 
-import { isId, isRecord, isText } from '../check';
+import { isId, isListOf, isRecord, isText } from '../check';
 import type { BegunDownload, DownloadLog } from '../driver/services';
 import { Kept } from '../storage';
 
@@ -25,21 +25,30 @@ interface Begun extends BegunDownload {
   readonly ended?: true;
 }
 
+/** A tab that a client drives. */
+export interface DrivenTab {
+  readonly id: number;
+  readonly url: string;
+  /** The client's id. */
+  readonly client: string;
+}
+
 /**
  * Tells how downloads of driven tabs go; others are the user's own business.
  *
- * Chrome does not say of which tab a download is, but mostly from which page or site.
+ * Chrome does not say of which tab a download is, but mostly from which page or site. So it is told
+ * to all clients that have a tab on that site, and to no others.
  */
 export class Downloads implements DownloadLog {
   readonly #emit: Emit;
-  readonly #drivenTabs: () => Promise<readonly chrome.tabs.Tab[]>;
+  readonly #drivenTabs: () => Promise<readonly DrivenTab[]>;
   readonly #mayTell: (url: string) => boolean;
   readonly #listeners = new Set<() => void>();
   #begun: readonly Begun[] = [];
 
   constructor(
     emit: Emit,
-    drivenTabs: () => Promise<readonly chrome.tabs.Tab[]>,
+    drivenTabs: () => Promise<readonly DrivenTab[]>,
     mayTell: (url: string) => boolean,
   ) {
     this.#emit = emit;
@@ -68,9 +77,9 @@ export class Downloads implements DownloadLog {
     const { id, filename, finalUrl: url, referrer } = item;
     // A page may well offer what another site has.
     if (![item.url, url, referrer].every((each) => this.#mayTell(each))) return;
-    const tabId = sourceOf(referrer || url, await this.#drivenTabs());
-    if (tabId === undefined) return;
-    const begun: Begun = { id, filename, url, tabId, at: Date.parse(item.startTime) };
+    const source = sourceOf(referrer || url, await this.#drivenTabs());
+    if (source === undefined) return;
+    const begun: Begun = { id, filename, url, ...source, at: Date.parse(item.startTime) };
     await this.#set([...this.#begun, begun].slice(-MOST_BEGUN));
     this.#tell(begun, 'in_progress');
   }
@@ -96,12 +105,17 @@ export class Downloads implements DownloadLog {
   }
 }
 
-/** Returns the tab that shows a page, else one that shows a page of its site. */
-function sourceOf(page: string, tabs: readonly chrome.tabs.Tab[]): number | undefined {
+/** Returns the tab that shows a page, else one of its site; and the clients that have such tabs. */
+function sourceOf(
+  page: string,
+  tabs: readonly DrivenTab[],
+): Pick<Begun, 'clients' | 'tabId'> | undefined {
   const origin = originOf(page);
-  const exact = tabs.find(({ url }) => url === page);
-  const sameSite = tabs.find(({ url = '' }) => origin !== undefined && originOf(url) === origin);
-  return (exact ?? sameSite)?.id;
+  const isOfSite = ({ url }: DrivenTab) => origin !== undefined && originOf(url) === origin;
+  const exact = tabs.filter(({ url }) => url === page);
+  const all = [...exact, ...tabs.filter(isOfSite)];
+  const [first] = all;
+  return first && { tabId: first.id, clients: [...new Set(all.map(({ client }) => client))] };
 }
 
 function originOf(url: string): string | undefined {
@@ -118,6 +132,7 @@ function isBegun(value: unknown): value is Begun {
     isRecord(value) &&
     isId(value.id) &&
     isId(value.tabId) &&
+    isListOf(value.clients, isText) &&
     isId(value.at) &&
     isText(value.filename) &&
     isText(value.url)

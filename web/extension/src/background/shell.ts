@@ -26,7 +26,7 @@ import { Groups, takenBack } from './groups';
 import { HubFinder, listens } from './hub-finder';
 import { HubLink, ownInstanceId } from './hub-link';
 import { askHost } from './native-host';
-import { Downloads } from './page-events';
+import { Downloads, type DrivenTab } from './page-events';
 import { PageToolWatch } from './page-tool-watch';
 import { loadKey } from './pairing';
 import { Panels } from './panels';
@@ -264,9 +264,12 @@ export class Shell {
     };
   }
 
-  async #drivenTabs(): Promise<chrome.tabs.Tab[]> {
+  async #drivenTabs(): Promise<DrivenTab[]> {
     const tabs = await chrome.tabs.query({});
-    return tabs.filter(({ id = -1, url = '' }) => this.groups.isDriven(id) && this.mayTell(url));
+    return tabs.flatMap(({ id = -1, url = '' }) => {
+      const client = this.groups.ownerOf(id);
+      return client !== undefined && this.mayTell(url) ? [{ id, url, client }] : [];
+    });
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * Downloads of driven tabs, as clients see them.
  *
- * Which those are, the background knows; how they go, Chrome. What comes from a site that the user
- * keeps from clients is not told. An extension cannot read files: their content is the hub's
+ * Which those are, the background knows; how they go, Chrome. What another client's tab has begun,
+ * or what comes from a site that the user keeps from clients, is not told. An extension cannot read files: their content is the hub's
  * matter, by the path that is told here.
  */
 
@@ -46,7 +46,10 @@ export function downloadId(): Argument<number> {
 
 /** Returns the downloads that may be told, newest first. */
 export async function listDownloads(caller: Caller): Promise<readonly DownloadView[]> {
-  const begun = [...caller.services.downloads.begun()].reverse();
+  const own = caller.services.downloads
+    .begun()
+    .filter(({ clients }) => clients.includes(caller.client.id));
+  const begun = own.reverse();
   const found = await Promise.all(begun.map((download) => look(caller, download)));
   return found.filter((view) => view !== undefined);
 }

@@ -9,6 +9,8 @@ import type { Emit } from './events';
 export interface BegunDownload {
   readonly id: number;
   readonly tabId: number;
+  /** The clients that may know of it: those that had a tab on its site. */
+  readonly clients: readonly string[];
   /** Milliseconds since 1970. */
   readonly at: number;
 }

@@ -28,12 +28,12 @@ class World {
   readonly listeners = new Set<() => void>();
   begun: BegunDownload[] = [];
 
-  add(id: number, part: Partial<Item> = {}): void {
+  add(id: number, part: Partial<Item> = {}, clients: readonly string[] = ['x', 'y']): void {
     const url = part.url ?? `https://a.test/${id}`;
     const rest = { finalUrl: url, referrer: '', filename: `/home/x/${id}.txt`, mime: 'text/plain' };
     const size = { state: 'complete', bytesReceived: 5, totalBytes: 5 };
     items.set(id, { id, url, ...rest, ...size, ...part });
-    this.begun = [...this.begun, { id, tabId: 1, at: Date.now() }];
+    this.begun = [...this.begun, { id, tabId: 1, clients, at: Date.now() }];
     this.#tell();
   }
 
@@ -127,4 +127,16 @@ test('a wait ends when it was withdrawn', async () => {
   controller.abort(new Error('withdrawn'));
   await assert.rejects(waiting, /withdrawn/);
   assert.equal(world.listeners.size, 0);
+});
+
+test("another client's downloads are neither listed nor waited for", async () => {
+  const world = new World();
+  world.add(1);
+  world.add(2, {}, ['y']);
+  const listed = await listDownloads(world.caller());
+  assert.deepEqual(
+    listed.map(({ id }) => id),
+    [1],
+  );
+  await assert.rejects(waitForDownload(world.caller(), 2, 50), /no driven tab/);
 });
