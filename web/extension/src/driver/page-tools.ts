@@ -19,6 +19,8 @@ const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const MOST_TOOLS = 128;
 const LONGEST_DESCRIPTION = 1_000;
 const LARGEST_SCHEMA = 8_192;
+// The hub reads 128 levels, and a list that holds a deeper one could not be told at all.
+const DEEPEST_SCHEMA = 64;
 // A frame that never says what it has must not keep the others' tools from being known.
 const LIST_WITHIN_MS = 1_000;
 
@@ -89,10 +91,21 @@ async function find(page: Page): Promise<Found[]> {
     for (const tool of tools) {
       // Names that the protocol cannot carry, and those that an outer document has taken.
       if (!NAME.test(tool.name) || found.some(({ name }) => name === tool.name)) continue;
+      if (depthOf(tool.inputSchema ?? '') > DEEPEST_SCHEMA) continue;
       found.push({ ...tool, place, isNative, origin, isTop: frameId === 0 });
     }
   }
   return found;
+}
+
+/** How deeply a JSON text is nested. */
+function depthOf(json: string): number {
+  let [level, deepest] = [0, 0];
+  for (const [mark] of json.replace(/"(?:[^"\\]|\\.)*"/g, '').matchAll(/[[{\]}]/g)) {
+    level += mark === '[' || mark === '{' ? 1 : -1;
+    deepest = Math.max(deepest, level);
+  }
+  return deepest;
 }
 
 function only({ documentId, frameId }: Found['place']): Where {

@@ -129,11 +129,11 @@ test('a withdrawn call ends at once', async () => {
   await assert.rejects(waiting, /withdrawn/);
 });
 
-test('a call ends before its deadline', async () => {
+test('a call ends by its deadline, not when its work would', async () => {
   const began = performance.now();
-  const waiting = run('browser_wait_for', { timeMs: 4_000 }, { tabId: 1, deadlineMs: 200 });
+  const waiting = run('browser_wait_for', { timeMs: 60_000 }, { tabId: 1, deadlineMs: 200 });
   await assert.rejects(waiting);
-  assert.ok(performance.now() - began < 200);
+  assert.ok(performance.now() - began < 30_000);
 });
 
 test('a new tab that loaded before it was watched ends when it says that it is done', async () => {

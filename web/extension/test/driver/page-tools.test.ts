@@ -28,17 +28,22 @@ test("what a tool of a page's own world came to is one of three things", () => {
   }
 });
 
-test('a tool in a frame is told with the origin of the frame', async () => {
-  const tool = (name: string) => ({ name, description: '', readOnly: false });
-  const answer = (frameId: number, origin: string, name: string) => ({
+test('a tool in a frame is told with its origin, and cannot keep the page from telling its own', async () => {
+  const answer = (frameId: number, origin: string, name: string, inputSchema = '{}') => ({
     frameId,
     documentId: `document ${frameId}`,
-    value: { isNative: true, origin, tools: [tool(name)] },
+    value: {
+      isNative: true,
+      origin,
+      tools: [{ name, description: '', inputSchema, readOnly: false }],
+    },
   });
+  const deep = `${'{"not":'.repeat(200)}true${'}'.repeat(200)}`;
   const answers = [
-    answer(0, 'https://shop.example', 'buy'),
+    answer(0, 'https://shop.example', 'buy', '{"title":"[[[\\"[[["}'),
     answer(3, 'https://ads.example', 'advise'),
     answer(4, 'https://ads.example', 'buy'),
+    answer(5, 'https://ads.example', 'dig', deep),
   ];
   // All that is asked of the page here.
   const page = { read: async () => answers } as unknown as Page;
