@@ -32,7 +32,7 @@ const ACTIONS: &[Action] = &[
     act("move", "browser_mouse_move", "selector|ref|x+y", ""),
     act("hover", "browser_hover", "selector|ref", ""),
     act("type", "browser_type", "text", "selector ref delayMs submit clear"),
-    act("press", "browser_keyboard_press", "key", "modifiers ctrl alt shift meta"),
+    act("press", "browser_keyboard_press", "key", "selector ref modifiers ctrl alt shift meta"),
     act("scroll", "browser_mouse_scroll", "", "deltaX deltaY selector ref direction")
         .only(&[("direction", "up down left right")]),
     act("select", "browser_select", "selector|ref values|value|label|index", ""),

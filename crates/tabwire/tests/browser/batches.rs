@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, reference_in};
 
 #[tokio::test]
 async fn a_batch_does_its_steps_and_stops_at_the_first_that_fails() {
@@ -44,6 +44,26 @@ async fn a_recording_is_run_again_and_has_no_password() {
     client.new_tab(&site.url("/start.html")).await;
     client.call("batch", json!({ "steps": steps })).await;
     site.reported("login", json!(["bob", "swordfish"])).await;
+}
+
+#[tokio::test]
+async fn a_drag_to_an_element_is_run_again_in_another_tab() {
+    let stage = Stage::at("/drag.html").await;
+    let client = &stage.client;
+    let shown = client.snapshot().await;
+    let knob = reference_in(&shown, "Volume");
+    let shelf = client.interact("hover", json!({"selector": "#shelf"})).await;
+    let shelf = shelf["element"]["ref"].clone();
+    client.call("batch", json!({"action": "record"})).await;
+    let dragged = client.interact("drag", json!({"selector": "#card", "to": shelf})).await;
+    assert_eq!(dragged["target"]["selector"], "#shelf", "{dragged}");
+    client.interact("drag", json!({"ref": knob, "to": "300,300"})).await;
+    let stopped = client.call("batch", json!({"action": "stop"})).await;
+    assert_eq!(stopped["stuck"], json!([]), "{stopped}");
+    assert_eq!(stopped["steps"][0]["to"], "#shelf", "{stopped}");
+    client.new_tab(&stage.site.url("/drag.html")).await;
+    client.call("batch", json!({"steps": [stopped["steps"][0]]})).await;
+    assert_eq!(client.evaluate("at('card').parentElement.id").await, "shelf");
 }
 
 #[tokio::test]

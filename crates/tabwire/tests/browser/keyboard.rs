@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, with};
 
 #[tokio::test]
 async fn typing_replaces_or_adds_and_what_is_typed_is_what_is_there() {
@@ -79,9 +79,40 @@ async fn keys_do_what_they_do_for_a_person(stage: &Stage) {
     assert!(words.contains("Hyperspace"), "{words}");
 }
 
+async fn a_key_for_an_element_gives_it_the_focus_first(stage: &Stage) {
+    stage.open("/keyboard.html").await;
+    let client = &stage.client;
+    client.click("#name").await;
+    client.evaluate("keys = true").await;
+    let button = client.reference("button \"Button\"").await;
+    let pressed = client.interact("press", json!({"key": "Escape", "ref": button})).await;
+    assert_eq!(pressed["element"]["name"], "Button", "{pressed}");
+    assert_eq!(stage.seen().await.last().unwrap(), "keydown button Escape");
+    client.interact("press", json!({"key": "End", "selector": "#name"})).await;
+    assert_eq!(stage.seen().await.last().unwrap(), "keydown name End");
+    // A field that has the focus keeps its caret: the letter goes where the arrow led.
+    client.interact("press", json!({"key": "ArrowLeft", "selector": "#name"})).await;
+    client.interact("press", json!({"key": "x", "selector": "#name"})).await;
+    assert_eq!(client.evaluate("at('name').value").await, "olxd");
+    for (target, codes) in [
+        (json!({"selector": "form"}), "WRONG_ELEMENT"),
+        (json!({"selector": "#nothing"}), "ELEMENT_NOT_FOUND"),
+        (json!({"selector": "#name", "ref": "e1"}), "INVALID_ARGUMENT"),
+    ] {
+        let press = with(json!({"key": "y"}), target);
+        client.refused("press", press, codes).await;
+    }
+    assert_eq!(
+        client.evaluate("at('name').value").await,
+        "olxd",
+        "what is refused presses nothing"
+    );
+}
+
 #[tokio::test]
 async fn keys_and_typing_reach_the_page_as_from_a_person() {
     let stage = Stage::start().await;
     typing_submits_when_it_is_told_to(&stage).await;
     keys_do_what_they_do_for_a_person(&stage).await;
+    a_key_for_an_element_gives_it_the_focus_first(&stage).await;
 }

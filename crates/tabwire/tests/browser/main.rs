@@ -11,7 +11,8 @@
 //! - requests and what pages keep: [`network`], [`cookies`];
 //! - pages as they are elsewhere, and what they cost: [`emulation`], [`printing`], [`timings`];
 //! - what comes of it: [`signals`], [`effects`], [`openings`], [`dialogs`], [`downloads`];
-//! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`];
+//! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`],
+//!   [`denied`];
 //! - many at once, and deaths: [`crowd`], [`deaths`];
 //! - the example apps on the SDK, and tools that pages declare: [`examples`], [`page_tools`];
 //! - the 3D viewer: [`viewer`], [`viewer_tools`] with [`viewer_cases`], [`viewer_pixels`],
@@ -28,6 +29,7 @@ mod cookies;
 mod crowd;
 mod deaths;
 mod demo;
+mod denied;
 mod dialogs;
 mod downloads;
 mod dragging;

@@ -77,10 +77,25 @@ async fn what_does_not_come_is_told_by_name_when_the_time_is_over(stage: &Stage)
     }
 }
 
+async fn an_expression_with_too_many_ways_hangs_nothing(stage: &Stage) {
+    let Stage { site, client, .. } = stage;
+    let letters = "a".repeat(2_000);
+    client.go(&site.url(&format!("/waiting.html?{letters}!"))).await;
+    for url in ["/(a+)+$/", "/(a|aa)+$/", "/(.*a){20}$/"] {
+        let args = json!({"action": "wait", "url": url, "timeoutMs": 100});
+        client.fails("browser_navigate", args, "TIMEOUT").await;
+    }
+    assert_eq!(wait(client, json!({"url": "/(.*a){20}!$/"})).await["found"], true);
+    let args = json!({"action": "wait", "url": "/(a)\\1/", "timeoutMs": 100});
+    let words = client.fails("browser_navigate", args, "INVALID_ARGUMENT").await;
+    assert!(words.contains("refers back"), "{words}");
+}
+
 #[tokio::test]
 async fn waiting_ends_with_what_is_waited_for_or_says_what_did_not_come() {
     let stage = Stage::start().await;
     waiting_ends_when_what_is_waited_for_is_there(&stage).await;
     waiting_for_the_network_ends_after_the_last_answer(&stage).await;
     what_does_not_come_is_told_by_name_when_the_time_is_over(&stage).await;
+    an_expression_with_too_many_ways_hangs_nothing(&stage).await;
 }

@@ -70,6 +70,8 @@ export class HubLink implements Listener {
   /** Why there was nothing to try. */
   #nothing: NothingFound | undefined;
   #endedAt = 0;
+  /** How often a hub was looked for; only the last search counts. */
+  #searches = 0;
   /** Why a hub did not take the pasted code. */
   #refusal: string | undefined;
 
@@ -194,11 +196,14 @@ export class HubLink implements Listener {
     this.#candidate = undefined;
     this.#lastingKey = undefined;
     this.#nothing = undefined;
+    const search = ++this.#searches;
     try {
-      this.#candidate = await this.#parts.finder.next();
-      return addressOf(this.#candidate);
+      const candidate = await this.#parts.finder.next();
+      // A client that was closed while it searched must not say whom the next one talks to.
+      if (search === this.#searches) this.#candidate = candidate;
+      return addressOf(candidate);
     } catch (error) {
-      if (error instanceof NothingFound) this.#nothing = error;
+      if (error instanceof NothingFound && search === this.#searches) this.#nothing = error;
       throw error;
     }
   }

@@ -1,7 +1,8 @@
 /**
  * Command `browser_drag`: drags an element to another or to a point, with the mouse.
  *
- * Works for pages that follow the mouse and for those with HTML drag and drop.
+ * Works for pages that follow the mouse and for those with HTML drag and drop. Answers with what was
+ * dragged and, if it was dragged to an element, with that.
  */
 
 import { defineCommand, number, optional, string } from '../command';
@@ -9,14 +10,14 @@ import {
   aimAt,
   checkTarget,
   frameOffset,
-  isTargeted,
   onElement,
+  reportElement,
   TARGET,
   type Target,
 } from '../driver/elements';
 import { POINT, pointOf } from '../driver/gestures';
 import { dragMouse, type Point } from '../driver/input';
-import type { Page } from '../driver/page';
+import type { ElementReport, Page } from '../driver/page';
 
 export default defineCommand({
   name: 'browser_drag',
@@ -37,25 +38,36 @@ export default defineCommand({
     const end = pointOf({ x: args.toX, y: args.toY });
     if (start === undefined) checkTarget(from, 'ref, selector or x and y');
     if (end === undefined) checkTarget(to, 'toRef, toSelector or toX and toY');
-    return page.act(async (session) => {
+    let target: ElementReport | undefined;
+    const report = await page.act(async (session) => {
       const aimed = start === undefined ? await aimAt(page, from, false) : undefined;
       const armed = aimed?.armed ?? (await page.armTop());
-      const goal = end ?? (await centre(page, to));
+      const goal: Centre = end === undefined ? await centre(page, to) : { point: end };
+      target = goal.element;
       // Finding the goal may have scrolled, so the start is looked up last.
-      const begin = start ?? (isTargeted(from) ? await centre(page, from, aimed?.point) : goal);
-      const acted = dragMouse(session, begin, goal);
+      const begin = start ?? (await centre(page, from, aimed?.point)).point;
+      const acted = dragMouse(session, begin, goal.point);
       return { acted, armed, ...(aimed === undefined ? {} : { element: aimed.element }) };
     });
+    return target === undefined ? report : { ...report, target };
   },
 });
 
-/** Returns an element's middle, without scrolling if it is in view. */
-async function centre(page: Page, target: Target, known?: Point): Promise<Point> {
+interface Centre {
+  readonly point: Point;
+  /** None for a point that was given. */
+  readonly element?: ElementReport;
+}
+
+/** Returns an element and its middle, without scrolling if it is in view. */
+async function centre(page: Page, target: Target, known?: Point): Promise<Centre> {
   const found = await onElement(page, target, (locator) => ({ method: 'box', args: [locator] }));
   const { x, y } = found.value;
+  const element = reportElement(found, found.value.element);
   if (found.frameId !== 0) {
     const offset = await frameOffset(page, found.documentId, { x, y });
-    return { x: x + offset.x, y: y + offset.y };
+    return { element, point: { x: x + offset.x, y: y + offset.y } };
   }
-  return known !== undefined && Math.hypot(known.x - x, known.y - y) < 1 ? known : { x, y };
+  const isKnown = known !== undefined && Math.hypot(known.x - x, known.y - y) < 1;
+  return { element, point: isKnown ? known : { x, y } };
 }

@@ -1,22 +1,43 @@
 /**
- * Command `browser_keyboard_press`: one key, with what is held down, where the focus is.
+ * Command `browser_keyboard_press`: one key, with what is held down, where the focus is or for one
+ * element, which then gets the focus first.
  */
 
 import { defineCommand, string } from '../command';
+import {
+  checkTarget,
+  isTargeted,
+  onElement,
+  reportElement,
+  TARGET,
+  type Target,
+} from '../driver/elements';
 import { heldModifiers, MODIFIER_ARGS } from '../driver/gestures';
 import { pressKey } from '../driver/input';
 import { parseStroke } from '../driver/keys';
+import type { Page, Performed } from '../driver/page';
 
 export default defineCommand({
   name: 'browser_keyboard_press',
   effect: 'act',
-  args: { key: string(), ...MODIFIER_ARGS },
+  args: { key: string(), ...TARGET, ...MODIFIER_ARGS },
 
   async run(page, args) {
     const stroke = parseStroke(args.key, heldModifiers(args));
+    const target = { ref: args.ref, selector: args.selector };
+    if (isTargeted(target)) checkTarget(target);
     return page.act(async (session) => {
-      const armed = await page.armTop();
-      return { acted: pressKey(session, stroke), armed };
+      const place = isTargeted(target) ? await focus(page, target) : { armed: await page.armTop() };
+      return { ...place, acted: pressKey(session, stroke) };
     });
   },
 });
+
+async function focus(page: Page, target: Target): Promise<Performed> {
+  const found = await onElement(page, target, (locator) => ({
+    method: 'focusOn',
+    args: [locator],
+    arm: 'before',
+  }));
+  return { armed: found.where, element: reportElement(found, found.value) };
+}

@@ -1,12 +1,14 @@
 /**
  * Command `browser_pdf`: the page as paper.
  *
- * Taken as a stream, so that one that is too large is not first held whole.
+ * Taken as a stream, so that one that is too large is not first held whole. Frames of sites that the
+ * user keeps from clients are not on it.
  */
 
 import { boolean, CommandError, defineCommand, number, optional } from '../command';
 import { type File, fileName, tooLarge } from '../driver/bytes';
 import { ProtocolFailure } from '../driver/debugger';
+import { withoutDenied } from '../driver/denied-frames';
 import { textIn } from '../driver/fields';
 import type { Page } from '../driver/page';
 import { answerable, ignore } from '../driver/race';
@@ -33,7 +35,7 @@ export default defineCommand({
       ...(paperWidth === undefined ? {} : { paperWidth }),
       ...(paperHeight === undefined ? {} : { paperHeight }),
     };
-    const bytes = await print(page, { ...rest, ...paper });
+    const bytes = await withoutDenied(page, () => print(page, { ...rest, ...paper }));
     const { title = '' } = await page.tab();
     const name = fileName(title, 'pdf');
     const file: File = { mimeType: 'application/pdf', data: btoa(bytes), name };

@@ -12,6 +12,7 @@ import {
   optional,
   string,
 } from '../command';
+import { readRegex } from '../driver/linear-regex';
 import { performWait, type Wish } from '../driver/waits';
 
 const PATIENCE_MS = 10_000;
@@ -81,12 +82,7 @@ function readWish(ways: Ways, state: 'attached' | 'hidden' | 'visible'): Wish {
 function readPattern(url: string): (address: string) => boolean {
   const match = /^\/(.+)\/([dgimsuvy]*)$/.exec(url);
   if (match === null) return (address) => address.includes(url);
-  try {
-    const pattern = new RegExp(match[1] ?? '', (match[2] ?? '').replace(/[gy]/g, ''));
-    return (address) => pattern.test(address);
-  } catch {
-    throw invalid(`url: ${url} is no regular expression`);
-  }
+  return readRegex('url', match[1] ?? '', match[2] ?? '');
 }
 
 function describe(wish: Wish): string {

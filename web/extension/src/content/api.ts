@@ -260,6 +260,8 @@ export interface ContentApi {
 
   /** Puts the caret into a text field or editable element; `select` selects all that is in it. */
   focus(locator: Locator, options: { readonly select: boolean }): Described | Problem;
+  /** Gives the focus to anything that can have it; a caret that is in it stays where it is. */
+  focusOn(locator: Locator): Described | Problem;
   /** Whether a check box, radio button or switch is on; null for anything else. */
   checked(
     locator: Locator,
@@ -307,6 +309,11 @@ export interface ContentApi {
   inView(clip: Box, options: { readonly most: number; readonly includeHidden: boolean }): ViewData;
   /** What can be acted on in a part of this frame, whether in view or not. */
   marks(clip: Box): readonly Mark[];
+
+  /** Keeps all frames but those of these indexes from being drawn, until they are uncovered. */
+  coverFrames(shown: readonly number[]): Promise<void>;
+  /** Lets them be drawn again; returns whether the page left them covered all the time. */
+  uncoverFrames(): boolean;
 
   /** For each label the fields that it may mean. */
   labelled(labels: readonly string[]): ReadonlyArray<readonly LabelMatch[]>;

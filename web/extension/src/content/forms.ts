@@ -6,7 +6,17 @@
 
 import type { Described, FileContent, Locator, Problem } from './api';
 import { isProblem } from './describe';
-import { closest, has, isContentEditable, isTrue, localName, matches, queryAll } from './dom';
+import {
+  activeElement,
+  closest,
+  has,
+  isContentEditable,
+  isTrue,
+  localName,
+  matches,
+  queryAll,
+  rootOf,
+} from './dom';
 import type { Effects } from './effects';
 import { checkedState } from './flags';
 import { labelsOf } from './names';
@@ -45,6 +55,18 @@ export class Forms {
     }
     placeCaret(focused, select);
     return this.#targets.report(field);
+  }
+
+  focusOn(locator: Locator): Described | Problem {
+    const found = this.#targets.find(locator);
+    if (isProblem(found)) return found;
+    const control = controlOf(found);
+    if (isDisabled(control)) {
+      return { problem: 'disabled', element: this.#targets.describe(control) };
+    }
+    if (!isVisible(control)) return { problem: 'hidden', element: this.#targets.describe(control) };
+    if (takesFocus(control)) return this.#targets.report(control);
+    return this.#wrong(found, 'it does not take the focus; name what is used by keyboard');
   }
 
   checked(locator: Locator): { checked: boolean | null; element: Described } | Problem {
@@ -174,6 +196,13 @@ function fieldOf(element: Element): HTMLElement | null {
     if (matches(candidate, FIELDS) || candidate.shadowRoot?.delegatesFocus) return candidate;
   }
   return control instanceof HTMLElement && localName(control).includes('-') ? control : null;
+}
+
+function takesFocus(element: Element): boolean {
+  // Even where it seems to have it: it may be the last in a frame that has not.
+  if (element instanceof HTMLElement) HTMLElement.prototype.focus.call(element);
+  if (element instanceof SVGElement) SVGElement.prototype.focus.call(element);
+  return activeElement(rootOf(element)) === element;
 }
 
 /** Whether it shows a value and takes none. */

@@ -6,6 +6,7 @@
  */
 
 import type { ContentApi, Locator } from './api';
+import { Covers } from './covers';
 import { isProblem } from './describe';
 import { Effects } from './effects';
 import { Fields, labelled } from './fields';
@@ -36,6 +37,7 @@ function create(version: string, refs: Refs): ContentApi {
   const pageTools = new PageTools(refs);
   const fields = new Fields(targets, effects);
   const port = new WakePort();
+  const covers = new Covers();
   return {
     version,
     snapshot: (options) => snapshot(refs, targets, effects, options),
@@ -45,6 +47,7 @@ function create(version: string, refs: Refs): ContentApi {
     comeBack: () => targets.comeBack(),
     box: (locator) => targets.box(locator),
     focus: (locator, options) => forms.focus(locator, options),
+    focusOn: (locator) => forms.focusOn(locator),
     checked: (locator) => forms.checked(locator),
     select: (locator, wanted) => forms.select(locator, wanted),
     setFiles: (locator, files) => forms.setFiles(locator, files),
@@ -57,6 +60,8 @@ function create(version: string, refs: Refs): ContentApi {
     attribute: (locator, name) => readAttribute(targets, locator, name),
     inView: (clip, options) => inView(refs, clip, options),
     marks: (clip) => marks(refs, clip),
+    coverFrames: (shown) => covers.cover(shown),
+    uncoverFrames: () => covers.uncover(),
     labelled: (labels) => labelled(refs, labels),
     planField: (locator, value) => fields.plan(locator, value),
     setField: (locator, value) => fields.set(locator, value),
@@ -77,6 +82,7 @@ function create(version: string, refs: Refs): ContentApi {
       pageTools.retire();
       port.close();
       forms.unmark();
+      covers.uncover();
     },
   };
 }

@@ -89,7 +89,7 @@ export class Targets {
     if (!isVisible(element)) return { problem: 'hidden', element: this.describe(element) };
     const { left, top, width, height } = rectOf(element);
     const [x, y] = [left + width / 2, top + height / 2];
-    return { element: this.describe(element), x, y, width, height };
+    return { element: this.report(element), x, y, width, height };
   }
 
   #hidden(element: Element): Problem {

@@ -16,6 +16,8 @@ import { type Dialog, emitSignal } from './signals';
 const KEY = 'driver.dialogs';
 
 const open = new Map<number, Dialog>();
+/** Tabs whose dialog closed before it was known what an earlier worker left; then nothing. */
+let closedEarly: Set<number> | undefined = new Set();
 
 /** Returns a tab's open dialog. */
 export function dialogOf(tabId: number): Dialog | undefined {
@@ -39,6 +41,7 @@ export function dialogOpen({ type, message }: Dialog): CommandError {
 
 /** Forgets a dialog, when Chrome says that there is none. */
 export function forgetDialog(tabId: number): void {
+  closedEarly?.add(tabId);
   if (!open.delete(tabId)) return;
   keep();
   emitSignal(tabId, { type: 'dialogClosed' });
@@ -64,8 +67,10 @@ export async function restoreDialogs(): Promise<void> {
   for (const entry of entries) {
     const [tabId, dialog]: unknown[] = Array.isArray(entry) ? entry : [];
     if (typeof tabId !== 'number' || !isDialog(dialog) || open.has(tabId)) continue;
-    open.set(tabId, dialog);
+    if (closedEarly?.has(tabId) !== true) open.set(tabId, dialog);
   }
+  closedEarly = undefined;
+  keep();
 }
 
 function isDialog(value: unknown): value is Dialog {

@@ -125,6 +125,15 @@ export function commandsOf(part: string, state: Emulation): readonly ProtocolCom
   }
 }
 
+// A frame of another process takes no screen: it is as large as its page makes it, and keeps the
+// pixel ratio that the browser has (measured). Places are told by a script, not by this.
+const FOR_TABS_ONLY = /DeviceMetricsOverride|GeolocationOverride/;
+
+/** Returns those commands of a part that frames of other processes and workers need themselves. */
+export function frameCommandsOf(part: string, state: Emulation): readonly ProtocolCommand[] {
+  return commandsOf(part, state).filter(({ method }) => !FOR_TABS_ONLY.test(method));
+}
+
 function screenCommands(viewport: Viewport | undefined): ProtocolCommand[] {
   const isTouched = viewport?.mobile === true;
   const touch = isTouched ? { enabled: true, maxTouchPoints: 5 } : { enabled: false };

@@ -2,18 +2,27 @@
  * What tabs are made to see, while it is in force: screen, device, place, time, language, network.
  *
  * The debugger undoes emulation when it lets go, so a tab with any stays attached, and what was in
- * force is put in force again when it is attached anew. Kept in `storage.session`: it survives
- * the worker. It ends with a reset, the tab, its release and the user's Stop.
+ * force is put in force again when it is attached anew. Frames of other processes and workers see
+ * the same, those that come later before they load. Kept in `storage.session`: it survives the
+ * worker. It ends with a reset, the tab, its release and the user's Stop.
  */
 
 import { CommandError, invalid } from '../command';
 import { Kept } from '../storage';
+import {
+  followFrames,
+  letFramesLoad,
+  onChildSession,
+  sendToChild,
+  sendToChildren,
+} from './child-sessions';
 import { addKeeper, isAttached, openSession, ProtocolFailure, type Session } from './debugger';
 import {
   changed,
   commandsOf,
   type Emulation,
   type EmulationChange,
+  frameCommandsOf,
   isEmulation,
   isNothing,
   isOn,
@@ -21,7 +30,7 @@ import {
 } from './emulation-state';
 import { answerInDocuments, answerNow, endInDocuments, forgetNow } from './geolocation';
 import type { Page } from './page';
-import { ignore } from './race';
+import { deferred, ignore } from './race';
 
 interface Entry {
   readonly state: Emulation;
@@ -36,6 +45,9 @@ const NOTHING: Entry = { state: {} };
 
 const kept = new Kept<KeptEntries>('session', 'driver.emulation', isKept);
 const entries = new Map<number, Entry>();
+/** What tabs are just being made to see: frames that come meanwhile are made to see it too. */
+const becoming = new Map<number, Emulation>();
+const { promise: known, resolve: setKnown } = deferred<void>();
 
 /** Changes what a tab is made to see; returns all that is in force then. */
 export async function emulate(page: Page, change: EmulationChange): Promise<Emulation> {
@@ -43,24 +55,39 @@ export async function emulate(page: Page, change: EmulationChange): Promise<Emul
   const state = changed(before.state, change);
   const send: Session['send'] = (method, params) => page.send(method, params);
   const done: string[] = [];
+  const frames: Array<Promise<void>> = [];
+  becoming.set(page.tabId, state);
   try {
+    await follow(page, state);
     for (const part of Object.keys(PARTS)) {
       if (isSame(part, before.state, state)) continue;
       done.push(part);
       await sendPart(send, part, state);
+      frames.push(sendToFrames(page.tabId, part, state));
     }
+    await Promise.all(frames);
     const script = await movePlace(page, send, before, state);
     // After the user's Stop nothing may be in force again.
     page.limits.signal.throwIfAborted();
     set(page.tabId, { state, ...(script === undefined ? {} : { script }) });
+    await letFramesLoad(await page.session());
     return state;
   } catch (error) {
     const session = await page.session();
     // Not what was before: a tab that was given back meanwhile has nothing any more.
     await putBack(session, done, entries.get(page.tabId)?.state ?? {});
     if (done.includes('place')) await putPlaceBack(page.tabId, session, before.script);
+    await letFramesLoad(session);
     throw explain(error);
+  } finally {
+    becoming.delete(page.tabId);
   }
+}
+
+/** Has the frames of a tab told, if there is anything for them to see. */
+async function follow(page: Page, state: Emulation): Promise<void> {
+  if (isNothing(state)) return;
+  await page.guard(followFrames(await page.session(), true), PAGE_ANSWERS_WITHIN_MS);
 }
 
 /** The page itself, and the documents that come, were perhaps told of a place already. */
@@ -76,7 +103,10 @@ async function putPlaceBack(tabId: number, session: Session, old?: string): Prom
 
 /** Half of a change is none; what was refused is put back too. */
 async function putBack(session: Session, parts: readonly string[], to: Emulation): Promise<void> {
-  for (const part of parts) await sendPart(session.send, part, to).catch(() => undefined);
+  for (const part of parts) {
+    await sendPart(session.send, part, to).catch(() => undefined);
+    ignore(sendToFrames(session.tabId, part, to));
+  }
 }
 
 /** Ends all emulation of a tab that is given back; nothing waits for it. */
@@ -101,14 +131,52 @@ export function endAllEmulation(): void {
 /** Starts to listen; once, synchronously, when the worker starts. */
 export function registerEmulation(): void {
   addKeeper({ needs: (tabId) => entries.has(tabId), restore });
+  onChildSession({
+    prepare: prepareChild,
+    waits: (tabId) => entries.has(tabId) || !isNothing(becoming.get(tabId) ?? {}),
+  });
   chrome.tabs.onRemoved.addListener(forget);
 }
 
 /** Reads what an earlier worker left. */
 export async function restoreEmulation(): Promise<void> {
-  for (const [tabId, entry] of (await kept.load()) ?? []) {
-    if (!entries.has(tabId)) entries.set(tabId, entry);
+  try {
+    for (const [tabId, entry] of (await kept.load()) ?? []) {
+      if (!entries.has(tabId)) entries.set(tabId, entry);
+    }
+  } finally {
+    setKnown();
   }
+}
+
+/** Follows again the frames that an earlier worker did; attachments must be adopted before. */
+export function resumeEmulation(): void {
+  for (const tabId of entries.keys()) if (isAttached(tabId)) ignore(resume(tabId));
+}
+
+async function resume(tabId: number): Promise<void> {
+  const session = await openSession(tabId);
+  try {
+    if (entries.has(tabId)) await followFrames(session, true);
+  } finally {
+    session.release();
+  }
+}
+
+/** Makes a frame see what its tab does; what it refuses is its tab's matter. */
+async function prepareChild(tabId: number, sessionId: string): Promise<void> {
+  await known;
+  const state = becoming.get(tabId) ?? entries.get(tabId)?.state ?? {};
+  for (const part of Object.keys(PARTS).filter((each) => isOn(each, state))) {
+    for (const { method, params } of frameCommandsOf(part, state)) {
+      ignore(sendToChild(tabId, sessionId, method, params));
+    }
+  }
+}
+
+async function sendToFrames(tabId: number, part: string, state: Emulation): Promise<void> {
+  const commands = frameCommandsOf(part, state);
+  await Promise.all(commands.map(({ method, params }) => sendToChildren(tabId, method, params)));
 }
 
 /** Puts in force again what detaching undid; what is refused now is not in force any more. */
@@ -116,6 +184,7 @@ async function restore(tabId: number, send: Session['send']): Promise<void> {
   const entry = entries.get(tabId);
   if (entry === undefined) return;
   let { state } = entry;
+  await followFrames({ tabId, send }, true);
   for (const part of Object.keys(PARTS)) {
     if (!isOn(part, state)) continue;
     try {
@@ -136,11 +205,18 @@ async function restore(tabId: number, send: Session['send']): Promise<void> {
 async function undo(tabId: number, { state, script }: Entry): Promise<void> {
   const session = await openSession(tabId);
   try {
+    // First, and then the document that came meanwhile: none may go on telling of the place.
+    if (script !== undefined) {
+      await endInDocuments(session.send, script);
+      forgetNow(tabId);
+    }
     for (const part of Object.keys(PARTS)) {
       // One that is refused must not leave the others in force.
-      if (isOn(part, state)) await sendPart(session.send, part, {}).catch(() => undefined);
+      if (!isOn(part, state)) continue;
+      await sendPart(session.send, part, {}).catch(() => undefined);
+      ignore(sendToFrames(tabId, part, {}));
     }
-    if (script !== undefined) await endInDocuments(session.send, script);
+    await letFramesLoad(session);
   } finally {
     session.release();
   }

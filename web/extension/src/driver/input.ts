@@ -89,8 +89,8 @@ export async function dragMouse(session: Session, from: Point, to: Point): Promi
       resolve(fieldsOf(params.data));
     }
   });
-  await session.send('Input.setInterceptDrags', { enabled: true });
   try {
+    await session.send('Input.setInterceptDrags', { enabled: true });
     await press(session, from);
     const data = await Promise.race([intercepted, startDrag(session, from, to)]);
     if (data === undefined) await finishMouseDrag(session, from, to);

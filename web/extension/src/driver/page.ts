@@ -9,6 +9,7 @@ import type { CallingClient } from '@tabwire/shared';
 import { CommandError } from '../command';
 import type { Changes, Fact } from '../content/api';
 import { openSession, type Session } from './debugger';
+import { judgeFrames } from './denied-frames';
 import { dialogOf, dialogOpen } from './dialogs';
 import { addUp } from './effects';
 import { fieldsOf, textIn } from './fields';
@@ -151,26 +152,16 @@ export class Page implements Caller {
 
   /** Leaves out the frames of sites that the user keeps from clients; throws if none is left. */
   async #allowed(where: Where): Promise<Where> {
-    if (!(await this.services.limitsSites())) return where;
-    const frames = (await chrome.webNavigation.getAllFrames({ tabId: this.tabId })) ?? [];
-    const denied = new Set<string>();
-    let refusal: unknown;
-    for (const frame of frames) {
-      try {
-        await this.services.checkSite(siteAddress(frame, frames));
-      } catch (error) {
-        if (frame.frameId === 0) throw error;
-        denied.add(frame.documentId);
-        refusal = error;
-      }
-    }
+    const { frames, denied } = await judgeFrames(this.tabId, this.services);
     if (denied.size === 0 || where.type === 'top') return where;
     if (where.type === 'documents') {
-      if (where.documentIds.some((id) => denied.has(id))) throw refusal;
+      for (const [{ documentId }, refusal] of denied) {
+        if (where.documentIds.includes(documentId)) throw refusal;
+      }
       return where;
     }
-    const documentIds = frames.map(({ documentId }) => documentId).filter((id) => !denied.has(id));
-    return { type: 'documents', documentIds };
+    const allowed = frames.filter((frame) => !denied.has(frame));
+    return { type: 'documents', documentIds: allowed.map(({ documentId }) => documentId) };
   }
 
   /** Calls the content script for what is not about one document: again, if that is replaced. */
@@ -307,21 +298,6 @@ export async function attachIfPossible(page: Page): Promise<boolean> {
     if (error instanceof CommandError) return false;
     throw error;
   }
-}
-
-type FrameDetails = chrome.webNavigation.GetAllFrameResultDetails;
-
-/** Addresses that name no site: what stands there is the word of whoever is around it. */
-const SITELESS = /^(?:about|data|javascript):|^blob:null\//i;
-
-/** Returns a frame's address, or for one without (`about:srcdoc`) that of the frame around it. */
-function siteAddress(frame: FrameDetails, all: readonly FrameDetails[]): string {
-  let current: FrameDetails | undefined = frame;
-  while (current !== undefined && SITELESS.test(current.url)) {
-    const { parentFrameId }: FrameDetails = current;
-    current = all.find(({ frameId }) => frameId === parentFrameId);
-  }
-  return (current ?? frame).url;
 }
 
 /** Makes the error of a tab that is not there. */

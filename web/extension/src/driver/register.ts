@@ -11,7 +11,7 @@ import { registerConsole } from './console';
 import { adoptAttachments, isAttached, registerDebugger } from './debugger';
 import { registerDialogs, restoreDialogs } from './dialogs';
 import { registerDocuments } from './documents';
-import { registerEmulation, restoreEmulation } from './emulation';
+import { registerEmulation, restoreEmulation, resumeEmulation } from './emulation';
 import { type Emit, sendEventsTo } from './events';
 import { registerNetwork } from './network';
 import { forgetUnwatched } from './request-log';
@@ -54,6 +54,7 @@ async function restore(): Promise<void> {
   // Who keeps a tab attached must be known before anybody could let it go.
   await Promise.all([restoreEmulation(), restoreTracing()]);
   await adoptAttachments();
+  resumeEmulation();
   await Promise.all([requestsReady(), restoreRules()]);
   forgetUnwatched(isAttached);
 }

@@ -5,11 +5,13 @@
  * second capture would hang. Every capture has a limit all the same. Pictures are scaled by the
  * browser and written again, smaller, only when they are over the wanted size or get labels. A
  * picture's version is a hash of what the browser sent, so that asking in the same way for the same
- * sight gives the same version, with labels or without.
+ * sight gives the same version, with labels or without. Frames of sites that the user keeps from
+ * clients are not in it.
  */
 
 import { CommandError } from '../command';
 import { ProtocolFailure } from './debugger';
+import { withoutDenied } from './denied-frames';
 import { type Fields, fieldsOf, numberIn, textIn } from './fields';
 import { drawLabels, findLabels, type Label } from './labels';
 import type { Page } from './page';
@@ -68,7 +70,7 @@ export async function takeScreenshot(page: Page, wish: Wish): Promise<Picture | 
   const { area, isBeyond, view } = areaOf(wish, metrics);
   if (area.width < 1 || area.height < 1) throw failed('there is nothing to be seen there');
   const wanted = Math.min(1, wish.maxWidth / area.width, LARGEST_SIDE / area.height);
-  const taken = await capture(page, wish, area, wanted, isBeyond);
+  const taken = await withoutDenied(page, () => capture(page, wish, area, wanted, isBeyond));
   const version = await versionOf(taken.bytes);
   if (version === wish.onlyIfChanged) return { unchanged: true, version };
   const inView = { ...area, x: area.x - view.x, y: area.y - view.y };

@@ -178,7 +178,7 @@ export class Watch {
         this.loaded = true;
         break;
       case 'rested':
-        this.rested = true;
+        this.#noteRest();
         break;
       case 'failed':
         this.#noteFailure(signal);
@@ -220,6 +220,14 @@ export class Watch {
       default:
         signal satisfies never;
     }
+  }
+
+  #noteRest(): void {
+    this.rested = true;
+    // A page that is stopped while it loads has no other end; one that is being left has its own.
+    if (this.committed === undefined || this.goingTo !== undefined) return;
+    this.domReady = true;
+    this.loaded = true;
   }
 
   #noteFailure(signal: Extract<Signal, { type: 'failed' }>): void {

@@ -98,12 +98,8 @@ export function registerTabRules(): void {
     if (method === 'Fetch.requestPaused') ignore(takePaused(tabId, params, sessionId));
     if (method === DETACHED) noteEnd(tabId, textIn(params, 'reason') ?? '');
   });
-  onChildSession(prepareChild);
-  chrome.tabs.onRemoved.addListener((tabId) => {
-    drop(tabId);
-    ended.delete(tabId);
-    ignore(keep());
-  });
+  onChildSession({ prepare: prepareChild, waits: (tabId) => !isEmpty(rulesOf(tabId)) });
+  chrome.tabs.onRemoved.addListener((tabId) => ignore(forget(tabId)));
 }
 
 /** Takes over what an earlier worker left; attachments must be adopted before. */
@@ -191,7 +187,7 @@ async function applyMocks(session: Session): Promise<void> {
     return;
   }
   await Promise.all([session.send('Fetch.disable'), sendToChildren(tabId, 'Fetch.disable', {})]);
-  await settleFrames(session);
+  await letFramesLoad(session);
 }
 
 async function applyHeaders(session: Session): Promise<void> {
@@ -203,12 +199,7 @@ async function applyHeaders(session: Session): Promise<void> {
     session.send('Network.setExtraHTTPHeaders', params),
     sendToChildren(tabId, 'Network.setExtraHTTPHeaders', params),
   ]);
-  await settleFrames(session);
-}
-
-/** Lets frames load at once when nothing needs them to wait any more. */
-async function settleFrames(session: Session): Promise<void> {
-  if (isEmpty(rulesOf(session.tabId))) await letFramesLoad(session);
+  await letFramesLoad(session);
 }
 
 async function prepareChild(tabId: number, sessionId: string): Promise<void> {
@@ -266,6 +257,15 @@ async function isForDenied(
   if (textIn(paused, 'resourceType') === 'Document') return false;
   const frames = (await chrome.webNavigation.getAllFrames({ tabId })) ?? [];
   return frames.some(({ url }) => !allows(url));
+}
+
+/** Forgets a tab that is closed. */
+async function forget(tabId: number): Promise<void> {
+  // It may have woken the worker: what is kept now would be the rules of no tab at all.
+  await known;
+  drop(tabId);
+  ended.delete(tabId);
+  await keep();
 }
 
 function noteEnd(tabId: number, reason: string): void {

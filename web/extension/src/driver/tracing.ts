@@ -2,8 +2,9 @@
  * One trace at a time: what Chrome notes while a page works, for people who look for lost time.
  *
  * Chrome writes into a buffer and tells it when asked to end; a full one ends by itself and waits
- * here for whoever began it. Events of processes that are no page are left out, as are those that
- * name sites the user keeps from clients. That one runs is kept in `storage.session`; what has
+ * here for whoever began it. Events of processes that are no page are left out, as are pictures and
+ * those that name sites the user keeps from clients. Not every event says whose it is, so a page
+ * with a frame of such a site is not traced at all. That one runs is kept in `storage.session`; what has
  * been collected is not, so a worker that dies after a full buffer loses it and says so.
  */
 
@@ -11,6 +12,7 @@ import { CommandError, isRecord } from '../command';
 import { Kept } from '../storage';
 import { addKeeper, openSession, ProtocolFailure } from './debugger';
 import { onDebuggerEvent } from './debugger-events';
+import { refusal, refuseDeniedFrames } from './denied-frames';
 import { type Fields, fieldsOf, listIn, numberIn, textIn } from './fields';
 import type { Page } from './page';
 import { answerable, deferred, ignore, within } from './race';
@@ -23,6 +25,7 @@ const BUFFER_KB = 4 * 1_024;
 const FULL = 0.9;
 const LOOK_EVERY_MS = 500;
 const COLLECT_WITHIN_MS = 20_000;
+const UNTRACEABLE = 'a trace tells of everything in its tab, and that has what it may not tell of';
 
 const USUAL_CATEGORIES = [
   'blink.console',
@@ -43,6 +46,8 @@ interface Collected {
 
 interface Trace {
   readonly tabId: number;
+  /** The sites of documents that were in its tab. */
+  readonly seen: Set<string>;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly collected: Collected;
@@ -75,6 +80,9 @@ let lost: string | undefined;
 
 /** Begins a trace; throws `TRACE_RUNNING` when there is one. */
 export async function startTrace(page: Page, categories: readonly string[]): Promise<void> {
+  if (trace !== undefined) throw running(trace);
+  await refuseDeniedFrames(page, UNTRACEABLE);
+  // Another call may have begun one meanwhile.
   if (trace !== undefined) throw running(trace);
   const begun = newTrace({ tabId: page.tabId, startedAt: Date.now() });
   // Claimed before anything is waited for: another call must not begin a second one.
@@ -115,9 +123,22 @@ export async function stopTrace(page: Page): Promise<TraceResult> {
   }
   const limitMs = answerable(page.limits, COLLECT_WITHIN_MS);
   await within(ending.told.promise, page.limits, limitMs, notTold);
+  await refuseSeen(page, ending);
   const result = await resultOf(page, ending);
   if (trace === ending) drop(ending, undefined);
   return result;
+}
+
+/** Drops a trace during which its tab showed what clients may not use, were it for a moment. */
+async function refuseSeen(page: Page, ended: Trace): Promise<void> {
+  try {
+    await refuseDeniedFrames(page, UNTRACEABLE);
+    for (const site of ended.seen) await page.services.checkSite(site);
+  } catch (error) {
+    drop(ended, 'it was of a site that the user keeps from clients');
+    if (error instanceof CommandError && error.message.startsWith(UNTRACEABLE)) throw error;
+    throw refusal(UNTRACEABLE, error);
+  }
 }
 
 /** Ends the trace of a tab that is given back; what it has is dropped. */
@@ -134,6 +155,10 @@ export function registerTracing(): void {
   onDebuggerEvent((tabId, method, params) => {
     if (trace?.tabId === tabId) take(trace, method, params);
   });
+  chrome.webNavigation.onCommitted.addListener(({ tabId, url }) => {
+    const [site] = /^[a-z]+:\/\/[^/?#]*/i.exec(url) ?? [];
+    if (trace?.tabId === tabId && site !== undefined) trace.seen.add(site);
+  });
   chrome.tabs.onRemoved.addListener((tabId) => loseTraceOf(tabId, 'its tab was closed'));
   chrome.debugger.onDetach.addListener(({ tabId }) => {
     if (tabId !== undefined) loseTraceOf(tabId, 'the debugger was detached');
@@ -148,7 +173,14 @@ export function endAnyTrace(): void {
 /** Reads what an earlier worker left. */
 export async function restoreTracing(): Promise<void> {
   const begun = await kept.load();
-  if (begun !== undefined) trace ??= newTrace(begun);
+  if (begun === undefined || trace !== undefined) return;
+  // That a tab is gone may have been told before it was known whose trace runs.
+  const isThere = await chrome.tabs.get(begun.tabId).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) trace ??= newTrace(begun);
+  else drop(newTrace(begun), 'its tab was closed');
 }
 
 function take(running: Trace, method: string, params: Fields): void {
@@ -223,7 +255,7 @@ async function allowed(page: Page, events: readonly string[]): Promise<readonly 
   const verdicts = new Map<string, boolean>();
   const told: string[] = [];
   for (const json of events) {
-    let isAllowed = true;
+    let isAllowed = !/"name":"Screenshot"/.test(json);
     for (const [origin] of json.matchAll(/\b(?:https?|wss?|file):\/\/[^/"\\\s?#]*/g)) {
       const verdict = verdicts.get(origin) ?? (await mayTell(page, origin));
       verdicts.set(origin, verdict);
@@ -245,7 +277,7 @@ async function mayTell(page: Page, url: string): Promise<boolean> {
 
 function newTrace(begun: Begun): Trace {
   const collected = { renderers: new Set<number>(), events: [], bytes: 0, leftOut: 0 };
-  return { ...begun, collected, told: deferred<void>() };
+  return { ...begun, seen: new Set(), collected, told: deferred<void>() };
 }
 
 function loseTraceOf(tabId: number, reason: string): void {

@@ -7,6 +7,7 @@
  */
 
 import { invalid } from '../command';
+import { readRegex } from './linear-regex';
 
 export interface UrlPattern {
   /** As it was given. */
@@ -32,23 +33,31 @@ export function readUrlPattern(name: string, text: string): UrlPattern {
 }
 
 function fromRegex(name: string, text: string, source: string, flags: string): UrlPattern {
-  try {
-    const regex = new RegExp(source, flags);
-    return { text, fits: (url) => regex.test(url), wildcards: '*' };
-  } catch {
-    throw invalid(`${name}: ${text} is no regular expression; without slashes it is a plain part`);
-  }
+  return { text, fits: readRegex(name, source, flags), wildcards: '*' };
 }
 
 function fromGlob(text: string): UrlPattern {
   const isWhole = text.startsWith('*') || /^[a-z][a-z0-9+.-]*:/i.test(text);
   const whole = isWhole ? text : `*${text}`;
-  const source = whole
-    .split(/\*+/)
-    .map((part) => part.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'))
-    .join('.*');
-  const regex = new RegExp(`^${source}$`, 's');
-  return { text, fits: (url) => regex.test(url), wildcards: escaped(whole) };
+  const parts = whole.split(/\*+/);
+  return { text, fits: (url) => hasInOrder(url, parts), wildcards: escaped(whole) };
+}
+
+/**
+ * Whether an address begins with the first part, ends with the last and has the others between, in
+ * order. The earliest place is the right one for each, so that nothing is ever tried again.
+ */
+function hasInOrder(url: string, parts: readonly string[]): boolean {
+  const [first = '', ...rest] = parts;
+  const last = rest.pop() ?? '';
+  if (!url.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of rest) {
+    const found = url.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return url.length - at >= last.length && url.endsWith(last);
 }
 
 function fromPart(text: string): UrlPattern {

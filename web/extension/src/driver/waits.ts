@@ -103,12 +103,13 @@ async function untilUrl(
   const watch = new Watch(page.tabId);
   try {
     for (;;) {
+      // Before the address is read: what moves the tab from then on must not be overlooked.
+      watch.committed = undefined;
+      watch.sameDocument = false;
       const { url = '' } = await page.tab();
       if (isWanted(url)) return true;
       const left = endsAt - performance.now();
       if (left <= 0) return false;
-      watch.committed = undefined;
-      watch.sameDocument = false;
       const isMoved = () => watch.committed !== undefined || watch.sameDocument || watch.closed;
       await watch.until(isMoved, page.limits, left);
     }

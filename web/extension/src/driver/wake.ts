@@ -23,7 +23,9 @@ async function reload(page: Page): Promise<void> {
   const watch = new Watch(page.tabId);
   try {
     await chrome.tabs.reload(page.tabId);
-    await watch.until(() => watch.loaded || watch.closed, page.limits, RELOAD_WITHIN_MS);
+    // One that cannot be loaded shows an error page, which the call meets itself.
+    const isOver = () => watch.loaded || watch.failed !== undefined || watch.closed;
+    await watch.until(isOver, page.limits, RELOAD_WITHIN_MS);
   } finally {
     watch.close();
   }
