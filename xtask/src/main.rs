@@ -2,6 +2,7 @@
 //!
 //! - [`test`]: installs what the tests need and runs all of them, with [`clients`]; [`check`]: style and lint;
 //! - [`generate`]: files that are made from code, with [`typescript`];
+//! - [`layout`]: which functions lie side by side in the program;
 //! - [`demo`]: something visible;
 //! - [`torture`]: the long forms of what kills, cuts, freezes and damages;
 //! - [`bench`]: numbers, as ratios, into `docs/benchmarks.md`;
@@ -14,6 +15,7 @@ mod demo;
 mod generate;
 mod http;
 mod hub_process;
+mod layout;
 mod shell;
 mod test;
 mod torture;
@@ -48,6 +50,8 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Looks which functions a relay runs, and writes down that they lie side by side.
+    Layout,
     /// Runs the long forms of the tests that kill, cut, freeze and damage.
     Torture {
         /// How many times the long form.
@@ -92,6 +96,7 @@ fn main() -> anyhow::Result<()> {
         Chore::Torture { times, seed } => torture::run(times, seed),
         Chore::Check => check::run(),
         Chore::Gen { check } => generate::run(check),
+        Chore::Layout => layout::run(),
         Chore::Bench { part: Some(BenchPart::Browser(options)), dry_run, .. } => {
             bench::browser::start(&options, dry_run)
         }

@@ -21,7 +21,10 @@ use crate::{
     admin, browser_ws,
     compat::CompatPort,
     config::Config,
-    gate::{self, Door},
+    gate::{
+        Door,
+        host::{Hosts, KnownHosts},
+    },
     listener,
     metrics::Metrics,
     pages,
@@ -63,6 +66,8 @@ pub struct Edge {
     pub pages: OnceLock<pages::Files>,
     /// Keeps a flood of refusals from becoming a flood of log lines.
     pub refusal_log: Throttle,
+    /// The names under which it is reached.
+    known_hosts: KnownHosts,
     draining: AtomicBool,
     port: AtomicU16,
 }
@@ -92,11 +97,12 @@ impl Edge {
             compat: OnceLock::new(),
             pages: OnceLock::new(),
             refusal_log: Throttle::default(),
+            known_hosts: KnownHosts::default(),
             draining: AtomicBool::new(false),
         })
     }
 
-    /// Builds all routes, with those of MCP. They are only reached through [`gate::guard`].
+    /// Builds all routes, with those of MCP. They are only reached through [`crate::gate::guard`].
     pub fn router(self: &Arc<Self>, mcp: Router) -> Router {
         Router::new()
             .route("/", any(browser_ws::upgrade))
@@ -140,18 +146,8 @@ impl Edge {
     }
 
     /// Returns the names under which one of its ports is reached, in lower case.
-    pub fn hosts(&self, port: u16) -> gate::host::Hosts {
-        let config = self.config.load();
-        let mut hosts =
-            vec![format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
-        if port != self.port() {
-            return hosts;
-        }
-        for address in config.bind.iter().filter(|address| !address.is_unspecified()) {
-            hosts.push(std::net::SocketAddr::new(*address, port).to_string());
-        }
-        hosts.extend(config.allow_host.iter().map(|host| host.to_ascii_lowercase()));
-        hosts
+    pub fn hosts(&self, port: u16) -> Arc<Hosts> {
+        self.known_hosts.of(&self.config.load(), port, self.port())
     }
 
     /// Returns whether the hub is about to stop.

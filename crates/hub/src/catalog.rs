@@ -118,6 +118,11 @@ impl Catalog {
         self.tools.get(&None).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns the names of the tools of the app itself.
+    pub fn app_tool_names(&self) -> Vec<String> {
+        self.app_tools().iter().map(|tool| tool.name.clone()).collect()
+    }
+
     /// Returns the tools that the page in a tab declares.
     pub fn page_tools(&self, tab: TabId) -> &[ToolSpec] {
         self.tools.get(&Some(tab)).map_or(&[], Vec::as_slice)

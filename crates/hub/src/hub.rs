@@ -187,6 +187,24 @@ impl Hub {
         self.registry.read().filtered(wanted)
     }
 
+    /// Returns the sessions whose app declares a tool, by name, without looking at any other.
+    pub fn offering(&self, tool: &str) -> Vec<Arc<Session>> {
+        let registry = self.registry.read();
+        let declaring = self.services.offering.of(tool);
+        declaring.iter().filter_map(|id| registry.by_id(id).cloned()).collect()
+    }
+
+    /// Returns the session of a peer by its own name for itself.
+    pub fn of_instance(&self, instance: &InstanceId) -> Option<Arc<Session>> {
+        self.registry.read().by_instance(instance)
+    }
+
+    /// Returns how often all sessions were looked through: nothing that a call does may raise it
+    /// where a name or an index is enough.
+    pub fn scans(&self) -> u64 {
+        self.registry.read().scans()
+    }
+
     /// Watches what sessions offer: the number grows when tools change or sessions come and go.
     pub fn offers(&self) -> watch::Receiver<u64> {
         self.services.offers.subscribe()

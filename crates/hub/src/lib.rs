@@ -3,7 +3,7 @@
 //! In reading order:
 //! - [`hub`]: the handle, and the task that does what is due;
 //! - [`session`]: one browser's presence, with how it attaches, hears and works;
-//! - [`routing`]: which session a call goes to; [`query`]: asking for a state;
+//! - [`routing`]: which session a call goes to; `offering`: who declares a tool; [`query`]: asking for a state;
 //! - [`calls`]: one end each; [`state`]: the cache; [`replay`]: both ends of a numbered log;
 //! - [`catalog`]: tabs and tools; [`tabs`]: whose tab is whose; [`names`]: readable names; [`feed`]: what happened;
 //! - [`outbox`]: the queue to a socket; `disk`: waiting until something is kept; `pulse`: whether we slept; [`once`]: calls with a key;
@@ -21,6 +21,7 @@ pub mod feed;
 pub mod hub;
 pub mod metrics;
 pub mod names;
+mod offering;
 pub mod once;
 pub mod outbox;
 mod pulse;

@@ -1,6 +1,12 @@
 //! Which sessions there are, and how they are found: by id, by instance, by name.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
 
 use model::{InstanceId, SessionId};
 
@@ -12,6 +18,8 @@ pub(crate) struct Registry {
     by_id: HashMap<SessionId, Arc<Session>>,
     by_instance: HashMap<InstanceId, SessionId>,
     by_name: HashMap<String, SessionId>,
+    /// How often all of them were looked through.
+    scans: AtomicU64,
 }
 
 impl Registry {
@@ -19,7 +27,12 @@ impl Registry {
         self.by_id.len()
     }
 
+    pub fn scans(&self) -> u64 {
+        self.scans.load(Ordering::Relaxed)
+    }
+
     pub fn insert(&mut self, session: Arc<Session>) {
+        session.offer();
         self.by_instance.insert(session.instance.clone(), session.id.clone());
         self.by_name.insert(session.name.to_string(), session.id.clone());
         self.by_id.insert(session.id.clone(), session);
@@ -33,6 +46,7 @@ impl Registry {
     }
 
     pub fn remove(&mut self, session: &Session) {
+        session.withdraw_offer();
         self.by_id.remove(&session.id);
         self.by_instance.remove(&session.instance);
         self.by_name.remove(&*session.name);
@@ -40,6 +54,10 @@ impl Registry {
 
     pub fn by_instance(&self, instance: &InstanceId) -> Option<Arc<Session>> {
         self.by_instance.get(instance).and_then(|id| self.by_id.get(id)).cloned()
+    }
+
+    pub fn by_id(&self, id: &SessionId) -> Option<&Arc<Session>> {
+        self.by_id.get(id)
     }
 
     pub fn names(&self) -> &HashMap<String, SessionId> {
@@ -53,6 +71,7 @@ impl Registry {
 
     /// The sessions that something is true of, by name.
     pub fn filtered(&self, wanted: impl Fn(&Session) -> bool) -> Vec<Arc<Session>> {
+        self.scans.fetch_add(1, Ordering::Relaxed);
         let mut all: Vec<_> =
             self.by_id.values().filter(|session| wanted(session)).cloned().collect();
         all.sort_by(|one, other| one.name.cmp(&other.name));

@@ -65,6 +65,20 @@ impl Hub {
         what: &str,
         can: impl Fn(&Session) -> bool,
     ) -> Result<Arc<Session>, Fault> {
+        self.route_among(route, what, || self.filtered(can))
+    }
+
+    /// Chooses the session for a tool that apps declare.
+    pub fn route_to_app(&self, route: &Route, tool: &str) -> Result<Arc<Session>, Fault> {
+        self.route_among(route, tool, || self.offering(tool))
+    }
+
+    fn route_among(
+        &self,
+        route: &Route,
+        what: &str,
+        able: impl FnOnce() -> Vec<Arc<Session>>,
+    ) -> Result<Arc<Session>, Fault> {
         if let Some(reference) = &route.session {
             return self.find(reference);
         }
@@ -73,7 +87,7 @@ impl Hub {
         {
             return Ok(session);
         }
-        let able = self.filtered(can);
+        let able = able();
         let connected: Vec<_> = able.iter().filter(|session| session.is_connected()).collect();
         match (connected.as_slice(), able.as_slice()) {
             ([only], _) => Ok(Arc::clone(only)),
@@ -92,10 +106,12 @@ impl Hub {
     /// Makes a tool call: chooses the session, checks that it offers the tool, waits for the end.
     pub async fn call_tool(&self, call: ToolCall) -> Result<(Arc<Session>, Json), Fault> {
         let (tool, target) = (call.tool.as_str(), call.target);
-        let session = self.route(&call.route, tool, |session| match target {
-            Target::App => session.app_tool(tool).is_some(),
-            Target::Command | Target::Page => session.kind == Kind::Browser,
-        })?;
+        let session = match target {
+            Target::App => self.route_to_app(&call.route, tool),
+            Target::Command | Target::Page => {
+                self.route(&call.route, tool, |session| session.kind == Kind::Browser)
+            }
+        }?;
         let effect = match target {
             Target::App => session.app_effect(tool)?,
             Target::Command | Target::Page => Effect::Act,

@@ -19,6 +19,7 @@ use crate::{
     disk::Disk,
     feed::{FeedItem, WATCH_BACKLOG, Watcher},
     metrics::Metrics,
+    offering::Offering,
     once::Once,
     pulse::Pulse,
     replay::ReplayLimits,
@@ -32,6 +33,7 @@ pub(crate) struct Services {
     pub store: Arc<dyn Store>,
     pub disk: Disk,
     pub once: Once,
+    pub offering: Offering,
     pub pulse: Pulse,
     pub version: &'static str,
     /// When this hub was opened.
@@ -57,6 +59,7 @@ impl Services {
             disk: Disk::new(store.clone()),
             once: Once::restore(store.results()?),
             store,
+            offering: Offering::default(),
             pulse: Pulse::default(),
             version,
             opened: Instant::now(),

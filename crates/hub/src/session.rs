@@ -250,6 +250,22 @@ impl Session {
         self.core.lock().catalog.app_tools().to_vec()
     }
 
+    /// Lets its tools be found; whoever is in the registry has done so.
+    pub(crate) fn offer(&self) {
+        let core = self.core.lock();
+        self.services.offering.replace(&self.who(), &[], core.catalog.app_tools());
+    }
+
+    /// Lets its tools no longer be found.
+    pub(crate) fn withdraw_offer(&self) {
+        let core = self.core.lock();
+        self.services.offering.replace(&self.who(), &core.catalog.app_tool_names(), &[]);
+    }
+
+    fn who(&self) -> (Arc<str>, SessionId) {
+        (self.name.clone(), self.id.clone())
+    }
+
     /// Returns the tools that the page in a tab declares.
     pub fn page_tools(&self, tab: TabId) -> Vec<ToolSpec> {
         self.core.lock().catalog.page_tools(tab).to_vec()

@@ -126,7 +126,12 @@ impl<B: Backend> ServerHandler for Server<B> {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Answer<CallToolResponse> {
-        self.shared.backend.call_tool(request, &self.call(context)).await
+        // Boxed: `rmcp` moves the future of a request several times, and that of a call is large.
+        Box::pin(async {
+            let call = self.call(context);
+            self.shared.backend.call_tool(request, &call).await
+        })
+        .await
     }
 
     async fn list_resources(

@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use hub::{CallRequest, Hub, Route, Session};
-use model::{Code, Effect, Fault, Json, Reply, Target, ToolSpec, Work, json::shorten};
+use model::{Code, Effect, Fault, InstanceId, Json, Reply, Target, ToolSpec, Work, json::shorten};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -45,8 +45,7 @@ pub fn definition(hub: &Hub, name: &str) -> Option<Definition> {
     {
         return Some(define(name.to_owned(), &spec));
     }
-    let offering = hub.filtered(|session| session.app_tool(name).is_some());
-    let spec = offering.first()?.app_tool(name)?;
+    let spec = hub.offering(name).iter().find_map(|session| session.app_tool(name))?;
     Some(define(name.to_owned(), &spec))
 }
 
@@ -118,10 +117,10 @@ fn find(
     {
         return Ok((session, spec));
     }
-    let can = |session: &Session| session.app_tool(name).is_some();
-    let named = named.or_else(|| own_page(hub, client, can));
+    let named = named.or_else(|| own_page(hub, client, name));
     let route = Route { session: named, binding: client.binding.clone() };
-    let session = hub.route(&route, name, can).map_err(|fault| with_names(toolbox, name, fault))?;
+    let session =
+        hub.route_to_app(&route, name).map_err(|fault| with_names(toolbox, name, fault))?;
     let spec = session.app_tool(name).ok_or_else(|| {
         let message = format!("{} has no tool {:?}", session.name, shorten(name, 80));
         let tools = session.app_tools();
@@ -138,13 +137,13 @@ pub(crate) fn unknown(toolbox: &Toolbox, name: &str) -> Fault {
 
 /// The page that was opened through the client's own link, however many others there are: where
 /// its manifest's tools go, those that it declares itself go too.
-fn own_page(hub: &Hub, client: &Client, can: impl Fn(&Session) -> bool) -> Option<String> {
+fn own_page(hub: &Hub, client: &Client, tool: &str) -> Option<String> {
     if client.binding.is_some() {
         return None;
     }
-    let id = client.caller.client.as_str();
-    let own = hub.filtered(|it| it.instance.as_str() == id && it.is_connected() && can(it));
-    own.first().map(|session| session.name.to_string())
+    let own = hub.of_instance(&InstanceId::parse(client.caller.client.as_str()).ok()?)?;
+    let can = own.is_connected() && own.app_tool(tool).is_some();
+    can.then(|| own.name.to_string())
 }
 
 /// Adds to an unknown name what there is.

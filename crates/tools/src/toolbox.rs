@@ -4,13 +4,15 @@
 //! them or a manifest does. It is the same for every connection and changes only when sessions or
 //! manifests do.
 
+mod own;
+
 use std::{
     collections::HashMap,
     sync::{Arc, OnceLock},
 };
 
 use hub::Hub;
-use model::{Code, Fault, Json, Target};
+use model::{Fault, Json, Target};
 use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
 use snapshot::kept::Kept;
@@ -26,14 +28,10 @@ use crate::{
     manifest::{self, Apps, Manifest, ManifestError},
     originals, page_tools,
     recording::Recorder,
-    schema,
     selection::Selection,
     shelf::Shelf,
 };
-
-/// Other names of arguments that many tools have: `(alias, name)`. Accepted, never listed.
-const ALIASES: &[(&str, &str)] =
-    &[("instanceId", "session"), ("tabId", "tab"), ("timeout", "timeoutMs")];
+use own::{ALIASES, Own};
 
 /// Schemas that are kept ready; beyond that the memory starts anew.
 const READY: usize = 1024;
@@ -66,13 +64,6 @@ pub struct Toolbox {
     pub(crate) recorder: Recorder,
 }
 
-/// A tool of our own with everything that does not change.
-struct Own {
-    tool: &'static CoreTool,
-    definition: Definition,
-    checker: Checker,
-}
-
 /// A call that can be made.
 enum Prepared<'a> {
     /// Of a tool of our own, with arguments that fit.
@@ -84,19 +75,9 @@ enum Prepared<'a> {
 impl Toolbox {
     /// Opens the toolbox of a hub.
     pub fn new(hub: Hub) -> Self {
-        let own = TOOLS
-            .iter()
-            .map(|tool| {
-                let mut definition = (tool.define)();
-                let accepted = schema::accepted(&definition.input_schema);
-                let checker = Checker::new(accepted).expect("our own schemas are valid");
-                definition.input_schema = schema::listed(&definition.input_schema);
-                Own { tool, definition, checker }
-            })
-            .collect();
         Self {
             hub,
-            own: Arc::new(own),
+            own: Arc::new(TOOLS.iter().map(Own::new).collect()),
             checkers: Arc::default(),
             manifests: Apps::default(),
             own_hosts: Arc::default(),
@@ -113,7 +94,7 @@ impl Toolbox {
     pub fn list(&self) -> Vec<Definition> {
         let selection = self.selection.read().clone();
         let own = self.own.iter().filter(|own| selection.has(own.tool.name));
-        let own = own.map(|own| own.definition.clone());
+        let own = own.map(|own| own.definition().clone());
         let apps = if selection.has_apps() { apps::list(self) } else { Vec::new() };
         let pages = match selection.has(page_tools::TOOL.name) {
             true => direct_pages::list(&self.hub, &self.direct_pages()),
@@ -174,7 +155,7 @@ impl Toolbox {
     /// Returns what a client reads about one tool.
     pub fn definition(&self, name: &str) -> Option<Definition> {
         match self.own(name) {
-            Some(own) => self.offers(name).then(|| own.definition.clone()),
+            Some(own) => self.offers(name).then(|| own.definition().clone()),
             None if originals::find(name).is_some() => None,
             None => {
                 let has_apps = self.selection.read().has_apps();
@@ -268,7 +249,7 @@ impl Toolbox {
             // Its `session` is one to close.
             (Some(own), _) if own.tool.name == browser_instance::TOOL.name => return false,
             (Some(own), _) if own.tool.actions.is_empty() => {
-                return !is_said && own.checker.has(argument);
+                return !is_said && own.checker().has(argument);
             }
             (Some(own), _) => action::find(own.tool, args),
             (None, Some((_, action))) => Some(action),
@@ -303,7 +284,7 @@ impl Toolbox {
         if !own.tool.actions.is_empty() {
             action::check(own.tool, &mut args)?;
         }
-        own.checker.check(&args)?;
+        own.checker().check(&args)?;
         Ok(Prepared::Own(own, args))
     }
 
@@ -365,24 +346,5 @@ impl Toolbox {
         }
         checkers.insert(key, checker.clone());
         Ok(checker)
-    }
-}
-
-impl Own {
-    /// Gives arguments the names they are listed under.
-    fn rename(&self, args: &mut Value) -> Result<(), Fault> {
-        let Some(fields) = args.as_object_mut() else { return Ok(()) };
-        let common = ALIASES
-            .iter()
-            .filter(|(alias, name)| self.checker.has(name) && !self.checker.has(alias));
-        for (alias, name) in self.tool.aliases.iter().chain(common) {
-            if let Some(value) = fields.remove(*alias)
-                && fields.insert((*name).to_owned(), value).is_some()
-            {
-                let message = format!("`{alias}` is another word for `{name}`; give one of them");
-                return Err(Fault::new(Code::InvalidArgument, message));
-            }
-        }
-        Ok(())
     }
 }

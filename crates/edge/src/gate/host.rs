@@ -3,13 +3,59 @@
 //! A page that had its own name rebound to a loopback address sends that name; ours are few and
 //! known. A request in absolute form must name us there too.
 
+use std::{net::SocketAddr, sync::Arc};
+
+use arc_swap::ArcSwapOption;
 use axum::{extract::Request, http::header};
 use model::{Code, Fault};
 
 use super::{Refused, single};
+use crate::Config;
 
 /// The names under which the hub is reached, with the port, in lower case.
 pub type Hosts = Vec<String>;
+
+/// The names of the port that was asked for last: every request is compared with them, and
+/// settings change seldom.
+#[derive(Default)]
+pub struct KnownHosts(ArcSwapOption<Names>);
+
+/// The names of a port, with what they follow from.
+struct Names {
+    config: Arc<Config>,
+    port: u16,
+    main_port: u16,
+    hosts: Arc<Hosts>,
+}
+
+impl KnownHosts {
+    /// Returns the names of a port; those that the settings allow are for the main one.
+    pub fn of(&self, config: &Arc<Config>, port: u16, main_port: u16) -> Arc<Hosts> {
+        if let Some(names) = &*self.0.load()
+            && (names.port, names.main_port) == (port, main_port)
+            && Arc::ptr_eq(&names.config, config)
+        {
+            return names.hosts.clone();
+        }
+        let hosts = Arc::new(work_out(config, port, main_port));
+        let names = Names { config: config.clone(), port, main_port, hosts: hosts.clone() };
+        self.0.store(Some(Arc::new(names)));
+        hosts
+    }
+}
+
+fn work_out(config: &Config, port: u16, main_port: u16) -> Hosts {
+    let mut hosts =
+        vec![format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
+    if port != main_port {
+        return hosts;
+    }
+    for address in config.bind.iter().filter(|address| !address.is_unspecified()) {
+        hosts.push(SocketAddr::new(*address, port).to_string());
+    }
+    hosts.extend(config.allow_host.iter().map(|host| host.to_ascii_lowercase()));
+    hosts
+}
 
 /// Refuses a request that is addressed to somebody else, or to nobody.
 pub fn check(hosts: &Hosts, request: &Request) -> Result<(), Refused> {
@@ -48,6 +94,19 @@ mod tests {
         let ours = vec!["127.0.0.1:8765".to_owned(), "localhost:8765".to_owned()];
         let found = check(&ours, &request.body(Body::empty()).unwrap());
         assert_eq!(found.map_err(|refused| refused.fault.code), expected, "{uri} {hosts:?}");
+    }
+
+    #[test]
+    fn names_are_kept_until_the_settings_change() {
+        let known = KnownHosts::default();
+        let config = Arc::new(Config::default());
+        let first = known.of(&config, 8765, 8765);
+        assert!(Arc::ptr_eq(&first, &known.of(&config, 8765, 8765)), "worked out once");
+        assert!(known.of(&config, 9000, 8765).contains(&"localhost:9000".to_owned()));
+        let allow_host = vec!["Hub.example".to_owned()];
+        let config = Arc::new(Config { allow_host, ..Config::default() });
+        let allowed = |port| known.of(&config, port, 8765).contains(&"hub.example".to_owned());
+        assert!(allowed(8765) && !allowed(9000), "the settings speak of the main port");
     }
 
     #[test]

@@ -204,11 +204,17 @@ impl Session {
                 }
             }
         }
+        let declared = match &change {
+            Change::ToolsChanged { tab: None, .. } => core.catalog.app_tool_names(),
+            _ => Vec::new(),
+        };
         let passing = !core.catalog.apply(&change)?;
         // Before its number counts as received: a peer does not tell twice what was acked.
         let saved = (!core.note_holders(&change) && passing) || self.save(core);
         if matches!(change, Change::ToolsChanged { .. }) {
-            self.tool_count.store(core.catalog.app_tools().len(), Ordering::Relaxed);
+            let tools = core.catalog.app_tools();
+            self.tool_count.store(tools.len(), Ordering::Relaxed);
+            self.services.offering.replace(&self.who(), &declared, tools);
             self.services.offers_changed();
         }
         let entry = feed::of_change(&change, core.state.version());

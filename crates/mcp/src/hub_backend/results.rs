@@ -146,6 +146,13 @@ mod tests {
     }
 
     #[test]
+    fn every_tool_of_our_own_is_valid_mcp() {
+        for tool in tools::TOOLS {
+            assert_eq!(definition(&(tool.define)()).unwrap().name, tool.name);
+        }
+    }
+
+    #[test]
     fn what_is_large_is_linked_and_what_failed_says_so() {
         let output = Output {
             text: "see there".to_owned(),

@@ -109,7 +109,7 @@ async fn serve(
         edge.tasks.spawn(care_for_log(edge.clone(), settings.own.data.clone()));
     }
     wiring::open_compat(&edge);
-    edge.toolbox.set_own_hosts(edge.hosts(edge.port()));
+    edge.toolbox.set_own_hosts(edge.hosts(edge.port()).to_vec());
     edge.tasks.spawn(apps::keep_fresh(edge.clone(), settings.own.apps.clone()));
     edge.tasks.spawn(launcher::look_after(edge.clone(), launcher.clone()));
     let _found = wiring::write_discovery(&settings.own.discovery, edge.port());
@@ -280,7 +280,7 @@ fn reload(
     edge.toolbox.list_pages_of(settings.own.direct_pages());
     edge.tokens.store(Arc::new(tokens));
     edge.config.store(Arc::new(settings.edge));
-    edge.toolbox.set_own_hosts(edge.hosts(edge.port()));
+    edge.toolbox.set_own_hosts(edge.hosts(edge.port()).to_vec());
     edge.hub.reconfigure(settings.hub);
     tracing::info!("settings reloaded");
     Some(settings.launch)

@@ -36,7 +36,10 @@ async fn still_waits(client: &mut McpStdio, id: u64) {
 async fn scene() -> (HubProcess, FakeBrowser, McpStdio) {
     let hub = hub(&[]).await;
     let north = app(&hub, "north", json!({"color": "red", "size": 1})).await;
-    let client = stdio(&hub, Era::Modern).await;
+    let mut client = stdio(&hub, Era::Modern).await;
+    // A tool is made ready by its first call, and meanwhile later requests may overtake it.
+    let met = json!({"until": "state", "path": "/color", "equals": "red"});
+    client.call("wait_for", met).await.result();
     (hub, north, client)
 }
 

@@ -5,6 +5,7 @@
 mod answers;
 mod bad_input;
 mod batches;
+mod bystanders;
 mod commands;
 mod discovery;
 mod downloads;
