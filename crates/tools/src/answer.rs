@@ -21,6 +21,8 @@ pub const LONGEST: usize = 24_000;
 const FILE: usize = 8 * 1024;
 /// Bytes of a picture that stands in the answer.
 const PICTURE: usize = 500_000;
+/// How to get less from an app.
+const LESS_OF_APP: &str = "ask the app for less";
 /// Arguments that make an answer smaller, for the remark on one that was cut.
 const NARROWING: [&str; 10] = [
     "selector",
@@ -57,22 +59,9 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
     let mut kept = Map::new();
     let mut output = Output::default();
     if let Some(image) = take_image(&mut value) {
-        let bytes = decoded(&image.data);
-        let line = format!("{}, {}, {}", action.name, image.mime_type, size(bytes));
-        let mut about = json!({"mimeType": image.mime_type, "bytes": bytes});
-        match bytes > PICTURE {
-            false => {
-                lines.push(line);
-                output.images.push(image);
-            }
-            true => {
-                let most = size(PICTURE);
-                let apart = Apart { name: None, mime_type: &image.mime_type, data: &image.data };
-                let words = apart.put(action, &mut about, &mut output.links);
-                lines.push(format!("{line}: more than the {most} that are shown; {words}"));
-            }
-        }
-        kept.insert("image".to_owned(), about);
+        let shown = picture(action.name, image, &advice(action), &mut output);
+        lines.push(shown.line);
+        kept.insert("image".to_owned(), shown.about);
     }
     if let Some((line, file)) = take_file(action, &mut value, &mut output.links) {
         lines.push(line);
@@ -100,17 +89,44 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
     Output { text: lines.join("\n"), source: Some(source), ..output }
 }
 
-/// Takes a picture out of what an app's tool answered, as it is done with those of browsers.
-pub(crate) fn with_picture(tool: &str, mut output: Output) -> Output {
-    let Some(image) = take_image(&mut output.structured) else { return output };
-    let bytes = decoded(&image.data);
-    output.text = format!("{tool}, {}, {}", image.mime_type, size(bytes));
-    if output.structured.as_object().is_some_and(|rest| !rest.is_empty()) {
-        output.text += &format!("\n{}", output.structured);
-    }
-    output.structured["image"] = json!({"mimeType": image.mime_type, "bytes": bytes});
-    output.images.push(image);
+/// Takes the picture out of what an app's tool answered, and cuts the rest, as it is done with what
+/// browsers answer.
+pub(crate) fn of_app(tool: &str, mut output: Output) -> Output {
+    let Some(image) = take_image(&mut output.structured) else {
+        return shorten(output, tool, LESS_OF_APP);
+    };
+    let shown = picture(tool, image, LESS_OF_APP, &mut output);
+    output.text = match output.structured.as_object().is_some_and(|rest| !rest.is_empty()) {
+        true => output.structured.to_string(),
+        false => String::new(),
+    };
+    let mut output = shorten(output, tool, LESS_OF_APP);
+    output.structured["image"] = shown.about;
+    output.text = [shown.line, output.text].join("\n").trim_end().to_owned();
     output
+}
+
+/// A picture, as it is told of.
+struct Shown {
+    /// For a model.
+    line: String,
+    /// For a program.
+    about: Value,
+}
+
+/// Puts a picture into an answer, or behind a link of it when it is too large.
+fn picture(name: &str, image: Image, advice: &str, output: &mut Output) -> Shown {
+    let bytes = decoded(&image.data);
+    let mut line = format!("{name}, {}, {}", image.mime_type, size(bytes));
+    let mut about = json!({"mimeType": image.mime_type, "bytes": bytes});
+    if bytes <= PICTURE {
+        output.images.push(image);
+        return Shown { line, about };
+    }
+    let apart = Apart { name: None, mime_type: &image.mime_type, data: &image.data };
+    let words = apart.put(name, advice, &mut about, &mut output.links);
+    line += &format!(": more than the {} that are shown; {words}", size(PICTURE));
+    Shown { line, about }
 }
 
 /// Writes a page's content as it is, below what is said about it: quoting it would double it.
@@ -126,6 +142,13 @@ fn with_content(value: &Value) -> Option<String> {
         true => content.to_owned(),
         false => format!("{}\n{content}", Value::Object(about)),
     })
+}
+
+/// Shows an app's state, or its beginning.
+pub(crate) fn of_state(state: &Json) -> Output {
+    let structured = state.to_value().unwrap_or_default();
+    let output = Output { text: state.as_str().to_owned(), structured, ..Output::default() };
+    shorten(output, "state", "ask for a part with `path`")
 }
 
 /// Cuts what an untrusted page answered, for a model and for a program.
@@ -156,7 +179,9 @@ fn take_file(action: &Action, value: &mut Value, links: &mut Vec<Link>) -> Optio
     let called = name.as_ref().map(|name| format!("{name:?}, ")).unwrap_or_default();
     let line = format!("{}, {called}{mime_type}, {}", action.name, size(bytes));
     let words = match data.len() > FILE {
-        true => Apart { name, mime_type, data }.put(action, &mut about, links),
+        true => {
+            Apart { name, mime_type, data }.put(action.name, &advice(action), &mut about, links)
+        }
         false => {
             about["data"] = json!(data);
             "the bytes are in the structured result".to_owned()
@@ -175,9 +200,9 @@ struct Apart<'a> {
 
 impl Apart<'_> {
     /// Puts them behind a link, and where that is into what a program gets; returns words on it.
-    fn put(self, action: &Action, about: &mut Value, links: &mut Vec<Link>) -> String {
+    fn put(self, what: &str, advice: &str, about: &mut Value, links: &mut Vec<Link>) -> String {
         let content = STANDARD.decode(self.data).unwrap_or_default();
-        let usual = || format!("{}.{}", action.name, ending(self.mime_type));
+        let usual = || format!("{what}.{}", ending(self.mime_type));
         let name = self.name.clone().unwrap_or_else(usual);
         match shelf::link(name, self.mime_type, content).filter(|link| link.bytes > 0) {
             Some(link) => {
@@ -189,7 +214,7 @@ impl Apart<'_> {
             None => {
                 about["truncated"] = json!(true);
                 let most = size(shelf::LARGEST);
-                format!("left out, because it is broken or more than {most}; {}", advice(action))
+                format!("left out, because it is broken or more than {most}; {advice}")
             }
         }
     }

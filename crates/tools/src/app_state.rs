@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    Toolbox,
+    Toolbox, answer,
     definition::{self, Annotations, Client, CoreTool, Definition, Output, Work, decode},
 };
 
@@ -80,25 +80,25 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
             force_refresh: args.force_refresh,
             timeout: args.timeout_ms.map(Duration::from_millis),
         };
-        let answer = toolbox.hub.state(&session, &query).await?;
-        let value = answer.value.to_value().unwrap_or_default();
-        let (source, stale) = match &answer.source {
+        let found = toolbox.hub.state(&session, &query).await?;
+        let shown = answer::of_state(&found.value);
+        let (source, stale) = match &found.source {
             Source::Cache => ("cache", None),
             Source::Live => ("live", None),
             Source::Stale(reason) => ("stale", Some(reason)),
         };
-        let age = answer.age.as_millis() as u64;
+        let age = found.age.as_millis() as u64;
         let note = match stale {
             Some(reason) => format!("STALE: {reason}"),
-            None => format!("{source}, {age} ms old, version {}", answer.version),
+            None => format!("{source}, {age} ms old, version {}", found.version),
         };
         let mut structured = json!({
             "session": &*session.name,
-            "value": value,
+            "value": shown.structured,
             "source": source,
             "ageMs": age,
-            "version": answer.version,
-            "connected": answer.connected,
+            "version": found.version,
+            "connected": found.connected,
         });
         if let Some(reason) = stale {
             structured["stale"] = json!(reason);
@@ -108,10 +108,10 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
             origin: session.origin.clone(),
         };
         Ok(Output {
-            text: format!("{}\n({note})", answer.value.as_str()),
+            text: format!("{}\n({note})", shown.text),
             structured,
             source: Some(source),
-            ..Output::default()
+            ..shown
         })
     })
 }

@@ -72,7 +72,7 @@ pub async fn call(
         progress: client.progress.clone(),
     };
     match toolbox.hub.call(&session, request).await? {
-        Reply::Result(result) => Ok(answer::with_picture(name, output(&session, &result))),
+        Reply::Result(result) => Ok(answer::of_app(name, output(&session, &result))),
         Reply::State(_) | Reply::Tools(_) => {
             Err(Fault::new(Code::MalformedReply, "the app answered another question"))
         }

@@ -142,8 +142,11 @@ async fn a_large_and_awkward_result_arrives_whole() {
     let _north = FakeApp::start(peer, &["look?"], move |_| Answer::Result(json!(answer))).await;
     for (way, mut client) in every_way(&hub).await {
         let result = client.call("look", json!({})).await.result();
-        assert!(testkit::mcp::text(&result) == text, "{way:?}");
-        assert!(result["structuredContent"]["result"] == json!(text), "{way:?}");
+        let shown = testkit::mcp::text(&result);
+        assert!(shown.starts_with(awkward) && shown.len() < 25_000, "{way:?}");
+        let uri = &result["structuredContent"]["uri"];
+        let whole = client.request("resources/read", json!({ "uri": uri })).await.result();
+        assert!(whole["contents"][0]["text"] == json!(text), "{way:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tools::{Image, Link, Output, shelf};
 
-use crate::fake::{Abilities, Stage};
+use crate::fake::{Abilities, Stage, spec};
 
 async fn content(action: &str, answer: Value) -> Output {
     let stage = Stage::start();
@@ -174,4 +174,48 @@ async fn the_console_is_read_from_events_where_a_browser_tells_them() {
     stage.call("browser_debug", args).await.unwrap();
     let sent = json!({"level": "error"});
     assert_eq!(other.last(), ("browser_get_console_logs".to_owned(), sent, None));
+}
+
+#[tokio::test]
+async fn what_an_app_answers_fits_too() {
+    let stage = Stage::start();
+    let app = stage.app("notes").await;
+    app.offer(&[spec("read_notes", true)]);
+    let call = async |answer: Value| {
+        app.answers("read_notes", Ok(answer));
+        stage.call("read_notes", json!({"color": "red"})).await.unwrap()
+    };
+    let short = call(json!({"notes": ["milk"]})).await;
+    assert_eq!((short.text.as_str(), short.links.len()), (r#"{"notes":["milk"]}"#, 0));
+
+    let long = call(json!("x".repeat(30_000))).await;
+    assert!(long.text.len() < 24_200, "{} bytes", long.text.len());
+    let [link] = &long.links[..] else { panic!("{:?}", long.links) };
+    assert!(long.text.contains(&link.uri) && link.bytes == 30_000, "{link:?}");
+    assert_eq!(long.structured, json!({"truncated": true, "leftOut": 6000, "uri": link.uri}));
+
+    let data = "A".repeat(800_000);
+    let large = call(json!({"image": {"mimeType": "image/png", "data": data}, "of": "all"})).await;
+    let [link] = &large.links[..] else { panic!("{:?}", large.links) };
+    assert!(large.images.is_empty() && large.text.contains(&link.uri), "{}", large.text);
+    assert!(large.text.ends_with(r#"{"of":"all"}"#), "{}", large.text);
+    assert_eq!(large.structured["image"]["uri"], link.uri);
+}
+
+#[tokio::test]
+async fn a_large_state_is_shown_in_part_and_linked() {
+    let stage = Stage::start();
+    let app = stage.app("notes").await;
+    app.push_state(json!({"title": "Notes", "all": "x".repeat(30_000)}));
+    let all = stage.call("app_state", json!({})).await.unwrap();
+    let [link] = &all.links[..] else { panic!("{:?}", all.links) };
+    assert!(all.text.len() < 24_400 && all.text.contains("a part with `path`"), "{}", all.text);
+    assert!(all.text.ends_with(" old, version 1)"), "{}", &all.text[24_000..]);
+    assert_eq!(all.structured["value"]["uri"], link.uri);
+    assert_eq!(
+        (&all.structured["source"], &all.structured["version"]),
+        (&json!("cache"), &json!(1))
+    );
+    let part = stage.call("app_state", json!({"path": "/title"})).await.unwrap();
+    assert_eq!((&part.structured["value"], part.links.len()), (&json!("Notes"), 0));
 }
