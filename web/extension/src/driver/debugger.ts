@@ -103,6 +103,12 @@ async function join(tabId: number): Promise<Attachment> {
   }
 }
 
+/** Has a tab in the background draw anew, should its frames have stopped all the same. */
+export async function drawAnew({ send }: Session): Promise<void> {
+  await send('Page.stopScreencast').catch(() => undefined);
+  await send('Page.startScreencast', DRAW_IN_BACKGROUND).catch(() => undefined);
+}
+
 /** Tells whether we are attached to a tab, as far as this worker knows. */
 export function isAttached(tabId: number): boolean {
   return attachments.has(tabId);

@@ -10,11 +10,12 @@
  */
 
 import { CommandError } from '../command';
-import { ProtocolFailure } from './debugger';
+import { drawAnew, ProtocolFailure } from './debugger';
 import { withoutDenied } from './denied-frames';
 import { type Fields, fieldsOf, numberIn, textIn } from './fields';
 import { drawLabels, findLabels, type Label } from './labels';
 import type { Page } from './page';
+import { ignore } from './race';
 
 export type Format = 'jpeg' | 'png' | 'webp';
 
@@ -59,6 +60,8 @@ export interface Unchanged {
 }
 
 const CAPTURE_WITHIN_MS = 5_000;
+// Rarely the frame that a capture waits for does not come by itself.
+const NUDGE_AFTER_MS = 1_500;
 // What is out of view is laid out and painted for the picture: a long page takes its time.
 const WHOLE_WITHIN_MS = 20_000;
 // The largest picture that GPUs and encoders take in one piece.
@@ -103,6 +106,8 @@ async function capture(
     captureBeyondViewport: isBeyond,
     optimizeForSpeed: true,
   };
+  const session = await page.session();
+  const nudging = setInterval(() => ignore(drawAnew(session)), NUDGE_AFTER_MS);
   try {
     const withinMs = isBeyond ? WHOLE_WITHIN_MS : CAPTURE_WITHIN_MS;
     const answer = await page.send('Page.captureScreenshot', params, withinMs);
@@ -113,6 +118,8 @@ async function capture(
     if (error instanceof ProtocolFailure) throw failed(error.reason);
     if (!(error instanceof CommandError) || error.code !== 'PAGE_UNRESPONSIVE') throw error;
     throw failed('the tab did not draw in time; bring it to the front with browser_tab_activate');
+  } finally {
+    clearInterval(nudging);
   }
 }
 
