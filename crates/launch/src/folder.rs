@@ -8,7 +8,7 @@ use std::{
 };
 
 /// How long removing a folder may take in which somebody still writes.
-const REMOVED_WITHIN: Duration = Duration::from_secs(2);
+const REMOVED_WITHIN: Duration = Duration::from_secs(5);
 const TRY_AGAIN: Duration = Duration::from_millis(50);
 
 /// Makes a folder that only its owner can enter, with those above it.
@@ -62,8 +62,12 @@ fn is_ours(found: &fs::Metadata) -> bool {
 }
 
 /// Removes a folder with all that is in it. Processes that are about to end may still write into
-/// it, so it is tried for a while.
+/// it, or make it anew, so they are waited for, and it is tried for a while.
 pub fn remove(folder: &Path) -> io::Result<()> {
+    let begun = Instant::now();
+    while begun.elapsed() < REMOVED_WITHIN && is_in_use(folder) {
+        std::thread::sleep(TRY_AGAIN);
+    }
     let begun = Instant::now();
     loop {
         match fs::remove_dir_all(folder) {
@@ -73,5 +77,42 @@ pub fn remove(folder: &Path) -> io::Result<()> {
             Err(_) if begun.elapsed() < REMOVED_WITHIN => std::thread::sleep(TRY_AGAIN),
             done => return done,
         }
+    }
+}
+
+/// Whether another process was started with this folder in its arguments, where that can be known.
+/// A browser's helpers end a moment after it.
+fn is_in_use(folder: &Path) -> bool {
+    let Ok(processes) = fs::read_dir("/proc") else { return false };
+    let own = std::process::id().to_string();
+    let wanted = folder.as_os_str().as_encoded_bytes();
+    processes
+        .flatten()
+        .filter(|process| process.file_name().to_str() != Some(own.as_str()))
+        .filter_map(|process| fs::read(process.path().join("cmdline")).ok())
+        .any(|line| line.windows(wanted.len().max(1)).any(|part| part == wanted))
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::*;
+    use crate::test_place::Place;
+
+    #[test]
+    fn what_a_helper_makes_anew_as_it_ends_is_removed_too() {
+        let place = Place::new();
+        let folder = place.path().join("profile");
+        make(&folder).unwrap();
+        let late = "echo there; sleep 0.3; mkdir -p \"$0/Crash Reports\"";
+        let mut helper = Command::new("sh");
+        helper.args(["-c", late]).arg(&folder).stdout(Stdio::piped());
+        let mut helper = helper.spawn().unwrap();
+        // Its arguments can be read from when it runs, not from when it was started.
+        helper.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        remove(&folder).unwrap();
+        helper.wait().unwrap();
+        assert!(!folder.exists());
     }
 }

@@ -136,12 +136,9 @@ impl Folder {
     }
 
     fn remove(&self) -> Result<(), Failure> {
-        match fs::remove_dir_all(&self.0) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Failure::failed(
-                format!("the folder {} is left behind: {error}", self.0.display()),
-            )),
-            _ => Ok(()),
-        }
+        launch::remove_folder(&self.0).map_err(|error| {
+            Failure::failed(format!("the folder {} is left behind: {error}", self.0.display()))
+        })
     }
 }
 
