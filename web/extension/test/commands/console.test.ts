@@ -4,6 +4,7 @@ import { CommandError } from '../../src/command';
 import { judgeBy } from '../../src/driver/judge';
 import { execute, registerDriver } from '../../src/execute';
 import { FakeDriverChrome } from '../driver/fake-driver-chrome';
+import { fakeCall } from '../support/fake-call';
 import { fakeServices } from '../support/fake-services';
 
 const browser = new FakeDriverChrome().install();
@@ -23,16 +24,7 @@ const services = fakeServices({
 });
 
 async function readLogs() {
-  const call = {
-    type: 'callTool' as const,
-    callId: 'c1',
-    target: 'command' as const,
-    toolName: 'browser_get_console_logs',
-    args: {},
-    deadlineMs: 5_000,
-    client: { id: 'x', name: 'X' },
-    tabId: 1,
-  };
+  const call = fakeCall('browser_get_console_logs', {}, { tabId: 1 });
   const { logs } = Object(await execute(call, new AbortController(), services));
   return logs.map(({ text }: { text: string }) => text);
 }

@@ -4,6 +4,7 @@ import { CommandError } from '../../src/command';
 import type { Services } from '../../src/driver/services';
 import { execute, registerDriver } from '../../src/execute';
 import { FakeDriverChrome } from '../driver/fake-driver-chrome';
+import { fakeCall } from '../support/fake-call';
 import { fakeServices } from '../support/fake-services';
 
 const browser = new FakeDriverChrome().install();
@@ -20,16 +21,7 @@ interface World {
 
 function run(toolName: string, args: unknown, world: World = {}): Promise<unknown> {
   const { services, tabId, deadlineMs = 5_000, signal = new AbortController().signal } = world;
-  const call = {
-    type: 'callTool' as const,
-    callId: 'c1',
-    target: 'command' as const,
-    toolName,
-    args,
-    deadlineMs,
-    client: { id: 'x', name: 'X' },
-    ...(tabId === undefined ? {} : { tabId }),
-  };
+  const call = fakeCall(toolName, args, { tabId, deadlineMs });
   return execute(call, { signal }, fakeServices(services));
 }
 

@@ -6,6 +6,7 @@ import { judgeBy } from '../../src/driver/judge';
 import type { Services } from '../../src/driver/services';
 import { execute, registerDriver } from '../../src/execute';
 import { FakeDriverChrome } from '../driver/fake-driver-chrome';
+import { fakeCall } from '../support/fake-call';
 import { fakeServices } from '../support/fake-services';
 
 const DENIED = 'denied.test';
@@ -39,16 +40,7 @@ async function run(
   more: Partial<Services> = {},
   { signal } = new AbortController(),
 ) {
-  const call = {
-    type: 'callTool' as const,
-    callId: 'c1',
-    target: 'command' as const,
-    toolName,
-    args,
-    deadlineMs: 5_000,
-    client: { id: 'x', name: 'X' },
-    tabId,
-  };
+  const call = fakeCall(toolName, args, { tabId });
   return Object(await execute(call, { signal }, { ...services, ...more }));
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
 import { execute, registerDriver } from '../../src/execute';
+import { fakeCall } from '../support/fake-call';
 import { fakeServices } from '../support/fake-services';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
@@ -13,16 +14,7 @@ browser.tabs.set(1, { id: 1, url: DEAD, title: '', frozen: false });
 registerDriver();
 
 function run(toolName: string, args: unknown): Promise<unknown> {
-  const call = {
-    type: 'callTool' as const,
-    callId: 'c1',
-    target: 'command' as const,
-    toolName,
-    args,
-    deadlineMs: 5_000,
-    client: { id: 'x', name: 'X' },
-    tabId: 1,
-  };
+  const call = fakeCall(toolName, args, { tabId: 1 });
   return execute(call, { signal: new AbortController().signal }, fakeServices());
 }
 

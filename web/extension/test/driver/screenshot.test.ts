@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { execute, registerDriver } from '../../src/execute';
+import { fakeCall } from '../support/fake-call';
 import { fakeServices } from '../support/fake-services';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
@@ -28,16 +29,7 @@ test('a capture whose frame does not come is helped by drawing anew, not taken t
         return {};
     }
   };
-  const call = {
-    type: 'callTool' as const,
-    callId: 'c1',
-    target: 'command' as const,
-    toolName: 'browser_screenshot',
-    args: {},
-    deadlineMs: 20_000,
-    client: { id: 'x', name: 'X' },
-    tabId: 1,
-  };
+  const call = fakeCall('browser_screenshot', {}, { tabId: 1, deadlineMs: 20_000 });
   const picture = await execute(call, { signal: new AbortController().signal }, fakeServices());
   assert.equal(Object(picture).image.data, 'QUJD');
   const asked = browser.asked.filter((each) => /Screenshot|Screencast/.test(each));
