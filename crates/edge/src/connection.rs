@@ -101,18 +101,20 @@ where
     async move {
         let both = (&mut reading, &mut writing);
         let admitted = Box::pin(admit(edge, config, &shared, newcomer, both)).await;
-        let end = match admitted {
-            Err(end) => end,
+        let parting = match admitted {
+            Err(end) => end.settle(edge, &allowance),
             Ok(mut admitted) => {
                 allowance.raise(config.message_bytes);
-                converse(config, &shared, (&mut reading, &mut writing), &mut admitted).await
+                let both = (&mut reading, &mut writing);
+                let end = converse(config, &shared, both, &mut admitted).await;
+                end.settle(edge, &allowance)
             }
         };
         let farewell = |closing: Option<&Closing>| {
             let bye = closing.map(|closing| ToBrowser::Bye(closing.clone()));
             shared.encode(bye.into_iter().collect()).frames
         };
-        Box::pin(ending::finish(edge, &allowance, reading, writing, end, farewell)).await;
+        Box::pin(ending::finish(&allowance, reading, writing, parting, farewell)).await;
     }
 }
 

@@ -68,5 +68,6 @@ async fn serve<Io: AsyncRead + AsyncWrite + Unpin + Send>(edge: &Edge, io: Io) {
             None => break End::Gone,
         }
     };
-    finish(edge, &allowance, reading, writing, end, |_| VecDeque::new()).await;
+    let parting = end.settle(edge, &allowance);
+    finish(&allowance, reading, writing, parting, |_| VecDeque::new()).await;
 }

@@ -36,34 +36,59 @@ pub enum End {
     Broken(Error),
 }
 
+/// What is left to do at the end of a connection.
+pub enum Parting {
+    /// Say why, in the dialect's words too unless it has already been said there, and close.
+    Say {
+        closing: Closing,
+        is_announced: bool,
+    },
+    /// The peer closes and wants its answer.
+    AnswerTheClose,
+    Nothing,
+}
+
+impl End {
+    /// Decides what is left to do, and counts a close of ours.
+    ///
+    /// Before the session is told: who sees there that a peer is gone finds it counted.
+    pub fn settle(self, edge: &Edge, allowance: &Allowance) -> Parting {
+        let (closing, is_announced) = match self {
+            Self::Close(closing) => (closing, false),
+            Self::Announced(closing) => (closing, true),
+            Self::Broken(error) => match fault_of(&error, allowance) {
+                Some(closing) => (closing, false),
+                None => return Parting::Nothing,
+            },
+            Self::Gone => return Parting::Nothing,
+            Self::PeerClosed => return Parting::AnswerTheClose,
+        };
+        tracing::debug!(reason = closing.reason.as_str(), message = closing.message, "closing");
+        edge.hub.metrics().closed(closing.reason);
+        Parting::Say { closing, is_announced }
+    }
+}
+
 /// Brings a connection to a clean end; `farewell` says in the dialect's words why we close.
 pub async fn finish<Io>(
-    edge: &Edge,
     allowance: &Allowance,
     mut reading: Reading<Io>,
     mut writing: Writing<Io>,
-    end: End,
+    parting: Parting,
     farewell: impl FnOnce(Option<&Closing>) -> VecDeque<Message>,
 ) where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let (closing, announced) = match end {
-        End::Close(closing) => (closing, false),
-        End::Announced(closing) => (closing, true),
-        End::Broken(error) => match fault_of(&error, allowance) {
-            Some(closing) => (closing, false),
-            None => return,
-        },
-        End::Gone => return,
-        End::PeerClosed => {
+    let (closing, is_announced) = match parting {
+        Parting::Say { closing, is_announced } => (closing, is_announced),
+        Parting::AnswerTheClose => {
             // Reading on lets the library write its answer to the close.
             let _ = timeout(PATIENCE, async { while reading.next().await.is_some() {} }).await;
             return;
         }
+        Parting::Nothing => return,
     };
-    tracing::debug!(reason = closing.reason.as_str(), message = closing.message, "closing");
-    edge.hub.metrics().closed(closing.reason);
-    let last_words = farewell((!announced).then_some(&closing));
+    let last_words = farewell((!is_announced).then_some(&closing));
     let say_goodbye = async {
         for message in last_words {
             writing.feed(message).await?;
