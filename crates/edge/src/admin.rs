@@ -40,7 +40,7 @@ pub const OPENAPI: &str = include_str!("admin/openapi.json");
 /// Entries of a feed that one answer may have.
 const FEED_MOST: usize = 1000;
 /// How long an event may take to be on disk before its sender is told that it is not.
-const KEPT_WITHIN: Duration = Duration::from_secs(2);
+const KEPT_WITHIN: Duration = Duration::from_secs(5);
 
 type Answer = Result<Response<Body>, Fault>;
 

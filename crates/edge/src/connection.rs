@@ -120,12 +120,13 @@ where
 
 /// A peer that has its session.
 struct Admitted {
+    /// Its registration is in use for as long as it is here. Dropped first: who sees in the
+    /// session that a peer is gone does not find it among the registered ones.
+    _claim: Option<Claim>,
     attachment: Attachment,
     outgoing: Outgoing,
     /// What the machine said right after the introduction.
     said_already: Vec<Output>,
-    /// Its registration is in use for as long as it is here.
-    _claim: Option<Claim>,
 }
 
 /// Waits for the introduction and gets the peer its session.
@@ -166,7 +167,7 @@ where
     if proving.is_outdated() {
         return Err(End::Close(proving::outdated()));
     }
-    Ok(Admitted { attachment, outgoing, said_already, _claim })
+    Ok(Admitted { _claim, attachment, outgoing, said_already })
 }
 
 /// Makes an introduction the page's own: whose socket it is counts no more.

@@ -20,7 +20,7 @@ use crate::Hub;
 /// How long an answer is kept for whoever asks again.
 const KEPT: Duration = Duration::from_secs(600);
 /// How long the disk may take.
-const DISK: Duration = Duration::from_secs(2);
+const DISK: Duration = Duration::from_secs(5);
 /// Bytes of a key.
 pub const LONGEST: usize = 200;
 /// Keys whose answers are kept or awaited at once, over restarts too, and bytes of those answers:

@@ -16,7 +16,7 @@ const LATE: Duration = Duration::from_secs(2);
 /// For this long after a sleep calls may be from before it.
 const AFTER: Duration = Duration::from_secs(1);
 /// How long a call waits then.
-const SETTLE: Duration = Duration::from_millis(300);
+const SETTLE: Duration = Duration::from_millis(600);
 
 /// The hub's own sign of life.
 #[derive(Default)]

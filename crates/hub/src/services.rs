@@ -93,8 +93,7 @@ impl Services {
             return Err(Fault::new(Code::Busy, format!("{limit} calls are under way in the hub"))
                 .hint("wait for some of them to end and try again"));
         }
-        self.metrics.in_flight.inc();
-        Ok(InFlight(self.clone()))
+        Ok(InFlight { services: self.clone(), shown: false })
     }
 
     pub fn offers_changed(&self) {
@@ -116,11 +115,25 @@ impl Services {
 }
 
 /// A call that counts as under way for as long as this lives.
-pub(crate) struct InFlight(Arc<Services>);
+pub(crate) struct InFlight {
+    services: Arc<Services>,
+    shown: bool,
+}
+
+impl InFlight {
+    /// Shows it among the counters. Once it has its place: who sees it there finds it in its line.
+    pub fn show(&mut self) {
+        if !std::mem::replace(&mut self.shown, true) {
+            self.services.metrics.in_flight.inc();
+        }
+    }
+}
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
-        self.0.metrics.in_flight.dec();
+        self.services.in_flight.fetch_sub(1, Ordering::Relaxed);
+        if self.shown {
+            self.services.metrics.in_flight.dec();
+        }
     }
 }

@@ -13,8 +13,8 @@ use crate::{
     record::{self, HubRecord, RecordError},
 };
 
-/// How long a hub may take to answer.
-const ANSWER: Duration = Duration::from_secs(2);
+/// How long a hub may take to answer; one on a busy machine is not called frozen.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// How a data folder's hub is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -164,10 +164,11 @@ mod tests {
         join::Joiner,
         lock::{self, Lease},
         private::{Arrival, JoinHello, PrivateSocket, welcome},
+        process::start_time,
         test_place::Place,
     };
 
-    const PATIENCE: Duration = Duration::from_secs(10);
+    const PATIENCE: Duration = Duration::from_secs(30);
 
     /// Starts a hub that is a process of its own, and returns who it is.
     async fn start(place: &Place) -> JoinWelcome {
@@ -225,9 +226,8 @@ mod tests {
         let place = Place::absent();
         let hub = start(&place).await;
         signal(hub.pid, Signal::KILL);
-        let record = record::read(place.path()).unwrap().unwrap();
-        if let Ok(process) = Process::prove(place.path(), &record) {
-            process.ended().await;
+        while start_time(hub.pid).is_some() {
+            tokio::task::yield_now().await;
         }
         assert!(matches!(status(place.path()).await.unwrap(), Status::Stale(_)));
         let none = stop(place.path(), true, PATIENCE).await;

@@ -105,12 +105,17 @@ mod linux {
         let (_, fields) = text.rsplit_once(") ")?;
         let mut fields = fields.split(' ');
         let state = fields.next()?;
-        // Ended and not yet missed by its parent.
-        if ["Z", "X", "x"].contains(&state) {
+        // Ended and not yet missed by its parent. Its first thread can end before the others, and
+        // its files are open until the last has.
+        if ["Z", "X", "x"].contains(&state) && !has_more_threads(pid) {
             return None;
         }
         // Fields 4 to 21 lie between.
         fields.nth(18)?.parse().ok()
+    }
+
+    fn has_more_threads(pid: u32) -> bool {
+        fs::read_dir(format!("/proc/{pid}/task")).is_ok_and(|threads| threads.count() > 1)
     }
 
     fn open(pid: u32) -> Result<OwnedFd, Unproven> {

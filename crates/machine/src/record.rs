@@ -19,6 +19,8 @@ use crate::folder::{is_private_file, is_same_file};
 pub const FILE: &str = "hub.json";
 /// A longer file is not ours.
 const LONGEST: u64 = 4096;
+/// How often a file that somebody replaces is looked at anew.
+const ATTEMPTS: usize = 10;
 
 /// What a hub says about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,24 +77,28 @@ pub(crate) fn write(folder: &Path, record: &HubRecord) -> io::Result<()> {
 
 /// Reads a short private file; `None` means that there is none.
 pub(crate) fn read_private(path: &Path, longest: u64) -> Result<Option<Vec<u8>>, RecordError> {
-    // Looked at before it is opened: opening a pipe would wait.
-    let found = match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        found => found?,
-    };
-    if !is_private_file(&found) {
-        return Err(RecordError::NotOurs);
+    for _ in 0..ATTEMPTS {
+        // Looked at before it is opened: opening a pipe would wait.
+        let found = match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            found => found?,
+        };
+        if !is_private_file(&found) {
+            return Err(RecordError::NotOurs);
+        }
+        let file = fs::File::open(path)?;
+        // Its writer may just have put a new one in its place.
+        if !is_same_file(&found, &file.metadata()?) {
+            continue;
+        }
+        let mut text = Vec::new();
+        file.take(longest + 1).read_to_end(&mut text)?;
+        if text.len() as u64 > longest {
+            return Err(RecordError::NotOurs);
+        }
+        return Ok(Some(text));
     }
-    let file = fs::File::open(path)?;
-    if !is_same_file(&found, &file.metadata()?) {
-        return Err(RecordError::NotOurs);
-    }
-    let mut text = Vec::new();
-    file.take(longest + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > longest {
-        return Err(RecordError::NotOurs);
-    }
-    Ok(Some(text))
+    Err(RecordError::NotOurs)
 }
 
 fn write_new(path: &Path, record: &HubRecord) -> io::Result<()> {

@@ -115,6 +115,11 @@ impl<B: Backend> ServerHandler for Server<B> {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Answer<ListToolsResult> {
+        // Whoever has a list hears of every change after it, however late `rmcp` tells us that the
+        // client is ready.
+        if Era::of(&context) == Era::Legacy {
+            self.connection.feed(&self.shared.changes, &context.peer, &self.shared.tasks);
+        }
         let tools = self.shared.backend.tools(&self.call(context)).await?;
         Ok(ListToolsResult::with_all_items(tools)
             .with_ttl_ms(0)
@@ -236,9 +241,11 @@ impl<B: Backend> ServerHandler for Server<B> {
     }
 
     async fn listen(&self, context: SubscriptionContext) -> Answer<()> {
-        // All arms are cancel-safe: the first two only wait, and what the third has taken out of
-        // its mailbox is lost only together with its listener.
+        // All arms are cancel-safe: the first three only wait, and what the last has taken out of
+        // its mailbox is lost only together with its listener. The ends come first: a client that
+        // has withdrawn hears nothing more.
         tokio::select! {
+            biased;
             () = self.shared.stop.cancelled() => Ok(()),
             () = self.connection.ended.cancelled() => Ok(()),
             () = context.cancelled() => Ok(()),

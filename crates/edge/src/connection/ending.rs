@@ -19,6 +19,8 @@ use crate::{Edge, meter::Allowance};
 
 /// How long a peer has to answer our close, and how long we throw away what it still sends.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// How long our last words may take: who is closed for being slow has to read all before them.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 /// A close frame has room for this many bytes of reason.
 const REASON_BYTES: usize = 120;
 
@@ -96,7 +98,7 @@ pub async fn finish<Io>(
         writing.feed(close_frame(&closing)).await?;
         writing.flush().await
     };
-    if !matches!(timeout(PATIENCE, say_goodbye).await, Ok(Ok(()))) {
+    if !matches!(timeout(LAST_WORDS, say_goodbye).await, Ok(Ok(()))) {
         return;
     }
     allowance.drain();

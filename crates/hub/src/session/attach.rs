@@ -332,8 +332,8 @@ impl Session {
         }
         core.restored = false;
         self.save(&core);
-        drop(core);
         self.services.metrics.connected.inc();
+        drop(core);
         self.services.offers_changed();
         tracing::info!(session = %self.id, name = %self.name, connection = number, "attached");
         Attachment { session: self.clone(), number }
@@ -420,8 +420,9 @@ impl Session {
         self.forget_later(&mut core);
         // Under the lock: whoever forgets it now does so after this, and nothing of it comes back.
         self.save(&core);
-        drop(core);
+        // Likewise: who sees that it is gone finds it counted.
         self.services.metrics.connected.dec();
+        drop(core);
         self.services.offers_changed();
         tracing::info!(session = %self.id, connection = number, calls = ended, "detached");
     }

@@ -113,7 +113,7 @@ impl Session {
             return Err(Fault::new(Code::Refused, format!("the hub is read-only: {label} acts"))
                 .hint("an operator can start the hub without --read-only"));
         }
-        let in_flight = self.services.admit()?;
+        let mut in_flight = self.services.admit()?;
         let started = Instant::now();
         let id = self.services.next_call();
         let mut core = self.core.lock();
@@ -143,6 +143,7 @@ impl Session {
             progress: request.progress,
         });
         core.dispatch(ready);
+        in_flight.show();
         drop(core);
         tracing::debug!(session = %self.id, call = %id, tool = label, "call begun");
         Ok(Ticket {
