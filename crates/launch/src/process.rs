@@ -357,7 +357,7 @@ mod tests {
         let mut child = pretend(&mut record, "trap '' TERM; sleep 600 & sleep 601 & wait", &[]);
         let process = Process::prove(&record).unwrap();
         let begun = std::time::Instant::now();
-        while process.group().len() < 3 && begun.elapsed() < Duration::from_secs(10) {
+        while process.group().len() < 3 && begun.elapsed() < Duration::from_secs(30) {
             std::thread::sleep(Duration::from_millis(5));
         }
         let members = process.group();

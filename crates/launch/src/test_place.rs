@@ -4,6 +4,7 @@ use std::{
     fs,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use crate::Surroundings;
@@ -23,11 +24,16 @@ impl Place {
     }
 
     /// Writes a script that can be run.
+    ///
+    /// Another process writes it: had this one the file open while another test starts a program,
+    /// that program's process would have it too for a moment, and such a file cannot be run.
     pub fn program(&self, name: &str, script: &str) -> PathBuf {
         let path = self.0.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let write = "printf %s \"$1\" > \"$0\" && chmod 755 \"$0\"";
+        let mut writer = Command::new("/bin/sh");
+        writer.args(["-c", write]).arg(&path).arg(format!("#!/bin/sh\n{script}\n"));
+        assert!(writer.status().unwrap().success());
         path
     }
 

@@ -21,11 +21,11 @@ use crate::{
 };
 
 /// How long the extension of a browser may take to connect.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// How often it is looked whether it has been paired.
 const LOOK: Duration = Duration::from_millis(100);
 /// How long a session may take to notice that its browser has ended.
-const PARTING: Duration = Duration::from_secs(2);
+const PARTING: Duration = Duration::from_secs(5);
 
 /// What starting browsers needs of the rest of the program.
 pub trait Launcher: Send + Sync {

@@ -57,7 +57,8 @@ export async function execute(
   }
 }
 
-const DISCOVERY_MS = 2_000;
+// Nobody waits for it, and a page that is given up is told to have none.
+const DISCOVERY_MS = 10_000;
 
 /** Lists the tools of a tab's page for ourselves; what keeps us from it means that there are none. */
 export async function discoverTools(tabId: number, services: Services): Promise<ToolSpec[]> {

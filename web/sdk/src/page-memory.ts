@@ -9,8 +9,8 @@
 import type { Memory, Snapshot } from '@tabwire/shared';
 import type { Page } from './page';
 
-/** A page that is being left lets go within this time. */
-const LOCK_WITHIN_MS = 500;
+/** A page that is being left lets go within this time, also on a busy machine. */
+const LOCK_WITHIN_MS = 3_000;
 
 export class PageMemory implements Memory {
   readonly #page: Page;

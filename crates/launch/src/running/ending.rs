@@ -106,7 +106,11 @@ impl Browsers {
         ended
     }
 
-    fn end_within(&self, launch: &LaunchId, patience: Duration) -> Result<Ended, Unproven> {
+    pub(super) fn end_within(
+        &self,
+        launch: &LaunchId,
+        patience: Duration,
+    ) -> Result<Ended, Unproven> {
         let (record, mut child) = loop {
             let mut table = self.inner.table.lock();
             let entry = table.get_mut(launch).ok_or(Unproven::Gone)?;

@@ -66,13 +66,19 @@ fn wish(profile: Option<&str>) -> Wish {
 fn eventually(done: impl Fn() -> bool) {
     let begun = Instant::now();
     while !done() {
-        assert!(begun.elapsed() < Duration::from_secs(10), "it never happened");
+        assert!(begun.elapsed() < Duration::from_secs(30), "it never happened");
         thread::sleep(Duration::from_millis(5));
     }
 }
 
 fn is_alive(record: &BrowserRecord) -> bool {
     process::start_time(record.pid) == Some(record.start_time)
+}
+
+/// Whether nobody is there any more who could be taken for it. A process that was killed is there
+/// until it is its turn to end.
+fn has_left(record: &BrowserRecord) -> bool {
+    !is_alive(record) && process::find(record).is_none()
 }
 
 /// What is in the folder of records.
@@ -101,9 +107,11 @@ fn a_browser_is_started_recorded_listed_ended_and_leaves_nothing() {
     assert!(arguments.contains("--load-extension=/nowhere/extension"), "{arguments}");
     let info = BrowserInfo { record: record.clone(), adopted: false };
     assert_eq!(scene.browsers.list(), [info]);
-    let begun = Instant::now();
-    assert_eq!(scene.browsers.end(&record.launch).unwrap(), Ended(record.clone()));
-    assert!(begun.elapsed() < ending::PATIENCE, "it ends when it is asked");
+    // As `end`, with more time than the busiest machine needs.
+    let (patience, begun) = (Duration::from_secs(60), Instant::now());
+    let ended = scene.browsers.end_within(&record.launch, patience).unwrap();
+    assert_eq!(ended, Ended(record.clone()));
+    assert!(begun.elapsed() < patience, "it ends when it is asked");
     assert!(!is_alive(&record) && left(&scene.data()) == 0);
     assert!(scene.browsers.list().is_empty());
     assert!(matches!(scene.browsers.end(&record.launch), Err(Unproven::Gone)));
@@ -119,8 +127,9 @@ fn one_that_does_not_want_to_is_ended_with_its_whole_group() {
     scene.browsers.end(&record.launch).unwrap();
     assert!(begun.elapsed() >= ending::PATIENCE, "it was asked first");
     let script = format!("ps -o pid= -g {}", record.pid);
-    let group = Command::new("sh").args(["-c", &script]).output().unwrap().stdout;
-    assert!(!is_alive(&record) && group.is_empty(), "{group:?}");
+    assert!(!is_alive(&record));
+    // The others were ended with it, and need a moment to be gone.
+    eventually(|| Command::new("sh").args(["-c", &script]).output().unwrap().stdout.is_empty());
     assert_eq!(left(&scene.data()), 0);
 }
 
@@ -135,6 +144,7 @@ fn after_a_crash_living_ones_are_adopted_and_dead_ones_cleaned_up() {
     // As if the hub had died before it could write the process down.
     BrowserRecord { pid: 0, start_time: 0, ..alive.clone() }.write(&scene.data()).unwrap();
     kill(&dead);
+    eventually(|| has_left(&dead));
     scene.crash();
     let list = scene.browsers.list();
     let adopted = |record| BrowserInfo { record, adopted: true };
@@ -244,7 +254,7 @@ fn whoever_has_ended_is_told_once_however_that_was_noticed() {
     assert_eq!(told(&scene), [closed.launch, launch]);
     let before = scene.start(None).unwrap();
     kill(&before);
-    eventually(|| !is_alive(&before));
+    eventually(|| has_left(&before));
     scene.crash();
     assert_eq!(told(&scene), [before.launch]);
     let last = scene.start(None).unwrap();
@@ -277,8 +287,9 @@ fn one_that_ends_at_once_keeps_its_last_words_for_who_waits() {
 
 #[test]
 fn a_program_that_starts_the_browser_and_ends_is_followed() {
-    let inner = "sleep 600 & wait";
-    let scene = Scene::new(&format!("/bin/sh -c '{inner}' chrome \"$@\" & echo up; exit 0"));
+    // It is up when its command line is there, which the program does not wait for.
+    let inner = "echo up; sleep 600 & wait";
+    let scene = Scene::new(&format!("/bin/sh -c '{inner}' chrome \"$@\" & exit 0"));
     let record = scene.start(None).unwrap();
     eventually(|| !is_alive(&record));
     assert!(scene.browsers.tidy().is_empty());
@@ -293,8 +304,8 @@ fn a_program_that_starts_the_browser_and_ends_is_followed() {
 
 #[test]
 fn one_that_is_followed_and_does_not_want_to_end_is_ended_too() {
-    let inner = "trap \"\" TERM; while :; do sleep 600 & wait; done";
-    let scene = Scene::new(&format!("/bin/sh -c '{inner}' chrome \"$@\" & echo up; exit 0"));
+    let inner = "trap \"\" TERM; echo up; while :; do sleep 600 & wait; done";
+    let scene = Scene::new(&format!("/bin/sh -c '{inner}' chrome \"$@\" & exit 0"));
     let record = scene.start(None).unwrap();
     eventually(|| !is_alive(&record));
     assert!(scene.browsers.tidy().is_empty());

@@ -219,7 +219,7 @@ impl Peer {
 
     pub async fn cancelled(&self) {
         let heard = self.seen.cancelled.notified();
-        tokio::time::timeout(Duration::from_secs(5), heard).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(30), heard).await.unwrap();
     }
 }
 

@@ -25,6 +25,8 @@ export class PageToolWatch {
   /** What was told of each tab that has any, as text. */
   readonly #told = new Map<number, string>();
   readonly #gathering = new Set<number>();
+  /** The newest look at each tab: what an older one finds is not news any more. */
+  readonly #looks = new Map<number, symbol>();
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
@@ -42,16 +44,21 @@ export class PageToolWatch {
 
   /** Notes that a tab shows another document: what the old one declared is gone. */
   left(tabId: number): void {
+    this.#looks.delete(tabId);
     this.#tell(tabId, []);
   }
 
   /** Notes that a tab is gone, which the hub is told by others. */
   removed(tabId: number): void {
+    this.#looks.delete(tabId);
     this.#told.delete(tabId);
   }
 
   async #look(tabId: number): Promise<void> {
-    this.#tell(tabId, await this.#parts.discover(tabId));
+    const look = Symbol('look');
+    this.#looks.set(tabId, look);
+    const tools = await this.#parts.discover(tabId);
+    if (this.#looks.get(tabId) === look) this.#tell(tabId, tools);
   }
 
   #tell(tabId: number, tools: readonly ToolSpec[]): void {

@@ -166,7 +166,11 @@ export class Shell {
 
   #newGroups(): Groups {
     return new Groups({
-      claimed: holdPort,
+      claimed: (tabId) => {
+        holdPort(tabId);
+        // Its page may have been ready before anybody drove it.
+        this.pageTools.changed(tabId);
+      },
       taken: (tabId) => {
         this.#running.endIn(tabId, takenBack(tabId));
         letGo(tabId);

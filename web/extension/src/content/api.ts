@@ -106,6 +106,8 @@ export interface Changes<R = number> {
   readonly text: number;
   /** What of it can be seen, where that was asked for. */
   readonly facts?: ReadonlyArray<Fact<R>>;
+  /** Still in motion when the time was over. */
+  readonly restless?: true;
 }
 
 /** Something to see that is different now; its words are the page's, passwords are not in them. */

@@ -66,17 +66,21 @@ export class Stir {
   async settle({ quietMs, capMs, tells = false }: Patience): Promise<Changes> {
     this.#start();
     const end = performance.now() + capMs;
+    let isRestless = false;
     await frame();
     for (;;) {
       this.#count(this.#observer.takeRecords());
       const now = performance.now();
       const quietFor = now - this.#lastChange;
-      if (this.#total() === 0 || quietFor >= quietMs || now >= end) break;
+      if (this.#total() === 0 || quietFor >= quietMs) break;
+      isRestless = now >= end;
+      if (isRestless) break;
       await delay(Math.min(quietMs - quietFor, end - now));
     }
-    if (!tells) return this.#changes();
+    const changes = this.#changes(isRestless);
+    if (!tells) return changes;
     this.#forgetsAt = performance.now() + FORGOTTEN_AFTER_MS;
-    return { ...this.#changes(), facts: this.#effects.tell() };
+    return { ...changes, facts: this.#effects.tell() };
   }
 
   /** Whether boxes can be trusted: nothing is animated, changed or scrolled just now. */
@@ -138,12 +142,13 @@ export class Stir {
     return this.#added + this.#removed + this.#attributes + this.#text;
   }
 
-  #changes(): Changes {
+  #changes(isRestless: boolean): Changes {
     return {
       added: this.#added,
       removed: this.#removed,
       attributes: this.#attributes,
       text: this.#text,
+      ...(isRestless ? { restless: true } : {}),
     };
   }
 }

@@ -15,7 +15,7 @@ export interface How {
   readonly modifiers: readonly Modifier[];
 }
 
-const METRICS_WITHIN_MS = 3_000;
+const METRICS_WITHIN_MS = 10_000;
 
 export const PLAIN_CLICK: How = { button: 'left', clickCount: 1, modifiers: [] };
 

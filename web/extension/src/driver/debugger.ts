@@ -17,8 +17,8 @@ import { emitSignal } from './signals';
 
 const PROTOCOL = '1.3';
 const IDLE_MS = 30_000;
-// Page.enable does not answer when a dialog was open before.
-const ENABLE_WITHIN_MS = 3_000;
+// Page.enable does not answer when a dialog was open before; on a busy machine it answers late.
+const ENABLE_WITHIN_MS = 6_000;
 // Focus emulation makes a background tab believe that it is seen, but as soon as something changes
 // to be drawn its frames stop, and with them input, animation frames and screenshots. A screencast,
 // even one that sends nothing, keeps them coming (measured: 60 per second instead of 1).

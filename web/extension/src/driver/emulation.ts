@@ -40,7 +40,7 @@ interface Entry {
 
 type KeptEntries = Array<[number, Entry]>;
 
-const PAGE_ANSWERS_WITHIN_MS = 3_000;
+const PAGE_ANSWERS_WITHIN_MS = 10_000;
 const NOTHING: Entry = { state: {} };
 
 const kept = new Kept<KeptEntries>('session', 'driver.emulation', isKept);

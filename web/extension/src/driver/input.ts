@@ -116,7 +116,9 @@ async function startDrag(session: Session, from: Point, to: Point): Promise<unde
   const near = { x: towards(from.x, to.x), y: towards(from.y, to.y) };
   await moveHeld(session, near);
   await moveHeld(session, between(from, to, 0.5));
-  // The event may come just after the move that caused it was acknowledged.
+  // The event may come just after the move that caused it was acknowledged. On a busy machine that
+  // takes its time: what is on its way comes before the answer to the next question.
+  await session.send('Page.getLayoutMetrics');
   await new Promise((resolve) => setTimeout(resolve, INTERCEPT_WITHIN_MS));
   return undefined;
 }

@@ -22,7 +22,7 @@ const LARGEST_SCHEMA = 8_192;
 // The hub reads 128 levels, and a list that holds a deeper one could not be told at all.
 const DEEPEST_SCHEMA = 64;
 // A frame that never says what it has must not keep the others' tools from being known.
-const LIST_WITHIN_MS = 1_000;
+const LIST_WITHIN_MS = 3_000;
 
 /** A tool with the document that declares it. */
 interface Found extends DeclaredTool {

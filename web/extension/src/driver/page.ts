@@ -29,7 +29,7 @@ import {
 import { answerable, deferred, ignore, type Limits, within } from './race';
 import { whyRestricted } from './restricted';
 import type { Services } from './services';
-import { CAP_MS, type Settled, settle } from './settle';
+import { CAP_MS, type Passed, type Settled, settle } from './settle';
 import { type Dialog, type Download, listen, type NewTab, Watch } from './signals';
 
 // One frame and this long without a change: frameworks that batch into a frame are not missed.
@@ -263,11 +263,7 @@ export class Page implements Caller {
     ignore(Promise.resolve(this.services.claim(tabId, this.client)));
   }
 
-  async #barrier(
-    watch: Watch,
-    armed: Where | undefined,
-    leftMs: number,
-  ): Promise<Changes<string> | undefined> {
+  async #barrier(watch: Watch, armed: Where | undefined, leftMs: number): Promise<Passed> {
     // The first round in a document that was not armed counts from now on.
     const isArmed = armed !== undefined && watch.committed === undefined;
     const answers = await this.call({
@@ -277,7 +273,8 @@ export class Page implements Caller {
       ...(isArmed ? {} : { arm: 'before' }),
       extraMs: leftMs,
     });
-    return isArmed ? addUp(this.tabId, answers) : undefined;
+    const isRestless = answers.some(({ value }) => value.restless === true);
+    return { changes: isArmed ? await addUp(this.tabId, answers) : undefined, isRestless };
   }
 }
 

@@ -59,7 +59,7 @@ export interface Unchanged {
   readonly version: string;
 }
 
-const CAPTURE_WITHIN_MS = 5_000;
+const CAPTURE_WITHIN_MS = 10_000;
 // Rarely the frame that a capture waits for does not come by itself.
 const NUDGE_AFTER_MS = 1_500;
 // What is out of view is laid out and painted for the picture: a long page takes its time.

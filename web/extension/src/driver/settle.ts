@@ -13,10 +13,18 @@ import type { Watch } from './signals';
 
 export const CAP_MS = 5_000;
 // An answer that is a download looks like a failed navigation for a moment.
-const DOWNLOAD_WITHIN_MS = 100;
-const NEW_TAB_WITHIN_MS = 1_000;
+const DOWNLOAD_WITHIN_MS = 500;
+// What has begun is told by one source, its number by another: together, but for a busy machine.
+const NUMBER_WITHIN_MS = 3_000;
 // A page that moves all the time (a clock, an animation) is not waited for to the cap.
 const RESTLESS_AFTER_MS = 1_000;
+
+/** What a page says when it lets us through. */
+export interface Passed {
+  readonly changes: Changes<string> | undefined;
+  /** It was in motion all the time; one that is only slow was not. */
+  readonly isRestless: boolean;
+}
 
 export interface SettleParts {
   readonly watch: Watch;
@@ -24,7 +32,7 @@ export interface SettleParts {
   /** Settles when the input was taken; may never. */
   readonly acted: Promise<unknown>;
   /** One frame in the page, and quiet if it changed. */
-  barrier(capMs: number): Promise<Changes<string> | undefined>;
+  barrier(capMs: number): Promise<Passed>;
   readonly capMs?: number;
 }
 
@@ -66,12 +74,12 @@ class Settling {
   async #step(): Promise<boolean> {
     const { watch } = this.#parts;
     if (watch.windowOpened) {
-      await this.#wait(() => watch.newTab !== undefined, NEW_TAB_WITHIN_MS);
+      await this.#wait(() => watch.newTab !== undefined, NUMBER_WITHIN_MS);
       watch.windowOpened = false;
       return false;
     }
     if (watch.downloading) {
-      await this.#wait(() => watch.download !== undefined, DOWNLOAD_WITHIN_MS);
+      await this.#wait(() => watch.download !== undefined, NUMBER_WITHIN_MS);
       watch.downloading = false;
       return false;
     }
@@ -100,11 +108,10 @@ class Settling {
   async #passBarrier(): Promise<boolean> {
     const { barrier, watch, limits } = this.#parts;
     let isThrough = false;
-    const beganAt = performance.now();
     const passing = barrier(Math.min(this.#left(), RESTLESS_AFTER_MS)).then(
-      (changes) => {
+      ({ changes, isRestless }) => {
         this.#changes = changes;
-        this.#isRestless = performance.now() - beganAt >= RESTLESS_AFTER_MS;
+        this.#isRestless = isRestless;
         isThrough = true;
       },
       (error) => {

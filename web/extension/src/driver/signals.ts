@@ -309,8 +309,8 @@ function registerTabs(): void {
 }
 
 // Chrome does not say which tab a download belongs to; the debugger does, but knows no id. Both
-// tell the address, within a millisecond of each other and in either order.
-const MATCH_WITHIN_MS = 2_000;
+// tell the address, in either order and within a millisecond of each other, if nothing is busy.
+const MATCH_WITHIN_MS = 10_000;
 const begun: Array<{ tabId: number; url: string; filename: string; at: number }> = [];
 const created: Array<{ id: number; url: string; at: number }> = [];
 

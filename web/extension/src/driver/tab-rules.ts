@@ -40,6 +40,8 @@ const APPLY_WITHIN_MS = 10_000;
 const rules = new Map<number, Rules>();
 const holds = new Map<number, Session>();
 const ended = new Map<number, string>();
+/** Requests that are being answered, with their tabs. */
+const answering = new Map<Fields, number>();
 const { promise: known, resolve: setKnown } = deferred<void>();
 
 /** Returns a tab's mocks, oldest first. */
@@ -124,12 +126,20 @@ async function resume(tabId: number): Promise<void> {
   hold(session);
   await Promise.all([applyMocks(session), applyHeaders(session)]);
   if (isEmpty(rulesOf(tabId))) drop(tabId);
+  if (mocksOf(tabId).length > 0) setTimeout(() => release(session), RELEASE_AFTER_MS);
+}
+
+/** Lets go on what was stopped for an earlier worker. */
+function release(session: Session): void {
+  const { tabId } = session;
   if (mocksOf(tabId).length === 0) return;
-  setTimeout(() => {
-    if (mocksOf(tabId).length === 0) return;
-    ignore(session.send('Fetch.disable'));
-    ignore(session.send('Fetch.enable', { patterns: stopsFor(mocksOf(tabId)) }));
-  }, RELEASE_AFTER_MS);
+  // What is just being answered would go on too, past its mock.
+  if ([...answering.values()].includes(tabId)) {
+    setTimeout(() => release(session), RELEASE_AFTER_MS);
+    return;
+  }
+  ignore(session.send('Fetch.disable'));
+  ignore(session.send('Fetch.enable', { patterns: stopsFor(mocksOf(tabId)) }));
 }
 
 function rulesOf(tabId: number): Rules {
@@ -216,12 +226,15 @@ async function takePaused(tabId: number, paused: Fields, sessionId?: string): Pr
     method: 'Fetch.continueRequest',
     params: { requestId: paused.requestId },
   };
-  const { method, params } = (await decide(tabId, paused).catch(() => undefined)) ?? goOn;
+  answering.set(paused, tabId);
   try {
+    const { method, params } = (await decide(tabId, paused).catch(() => undefined)) ?? goOn;
     await sendToChild(tabId, sessionId, method, params);
   } catch {
     // An answer that Chrome refuses must not leave the page waiting for good.
     await sendToChild(tabId, sessionId, goOn.method, goOn.params);
+  } finally {
+    answering.delete(paused);
   }
 }
 

@@ -32,7 +32,7 @@ const STATES_PERCENT = 98;
 /** At most so many differ on purpose, in one set. */
 const NODES_ON_PURPOSE = 30;
 const STATES_ON_PURPOSE = 50;
-const FRAMES_WITHIN_MS = 10_000;
+const FRAMES_WITHIN_MS = 30_000;
 
 const wantedSets = SETS.filter((set) => (process.env.AGREEMENT_SET ?? set) === set);
 

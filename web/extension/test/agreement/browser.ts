@@ -16,7 +16,7 @@ import { record, text } from './json';
 
 const EXTENSION = resolve('extension/dist');
 const PROGRAM = process.env.CHROMIUM ?? 'chromium';
-const START_WITHIN_MS = 30_000;
+const START_WITHIN_MS = 60_000;
 const END_WITHIN_MS = 10_000;
 
 const FLAGS = [
@@ -163,8 +163,10 @@ async function openTab(devtools: Devtools, url: string): Promise<string> {
   const session = await devtools.attach(text(targetId));
   const limit = performance.now() + START_WITHIN_MS;
   const isReady = `location.href === ${JSON.stringify(url)} && document.readyState === 'complete'`;
-  while ((await evaluate(devtools, session, isReady)) !== true) {
-    if (performance.now() > limit) throw new Error(`${url} did not load within 30 s`);
+  // What is asked while the page takes the place of the empty one may fail.
+  const look = () => evaluate(devtools, session, isReady).catch(() => false);
+  while ((await look()) !== true) {
+    if (performance.now() > limit) throw new Error(`${url} did not load within 60 s`);
     await delay(20);
   }
   return session;
@@ -194,7 +196,7 @@ async function findAddress(child: ChildProcess, profile: string): Promise<string
     if (address !== null) return address;
     await delay(20);
   }
-  throw new Error(`${PROGRAM} did not listen within 30 s`);
+  throw new Error(`${PROGRAM} did not listen within 60 s`);
 }
 
 function readAddress(file: string): string | null {

@@ -9,7 +9,7 @@ import { isRecord } from '../../src/check';
 import { record, text } from './json';
 
 // A browser that is this long without an answer is told as hanging.
-const ANSWER_WITHIN_MS = 30_000;
+const ANSWER_WITHIN_MS = 60_000;
 
 /** Something that can be attached to: a page, a worker, a frame of another site. */
 export interface Target {
@@ -51,7 +51,7 @@ export class Devtools {
   send(session: string, method: string, params: object = {}): Promise<Record<string, unknown>> {
     const id = this.#next++;
     return new Promise((resolve, reject) => {
-      const late = () => this.#take(id)?.reject(new Error(`${method}: no answer within 30 s`));
+      const late = () => this.#take(id)?.reject(new Error(`${method}: no answer within 60 s`));
       const limit = setTimeout(late, ANSWER_WITHIN_MS);
       this.#waiting.set(id, { resolve, reject, limit });
       const to = session === '' ? {} : { sessionId: session };
@@ -70,7 +70,7 @@ export class Devtools {
     return new Promise((resolve, reject) => {
       const late = () => {
         stop();
-        reject(new Error(`${wanted}: not within 30 s`));
+        reject(new Error(`${wanted}: not within 60 s`));
       };
       const limit = setTimeout(late, ANSWER_WITHIN_MS);
       const stop = this.listen((from, method, params) => {
@@ -107,7 +107,7 @@ export class Devtools {
         stop();
         settle();
       };
-      const late = () => done(() => reject(new Error('the target did not come within 30 s')));
+      const late = () => done(() => reject(new Error('the target did not come within 60 s')));
       const limit = setTimeout(late, ANSWER_WITHIN_MS);
       const stop = this.listen((_, method, { targetInfo }) => {
         if (method !== 'Target.targetCreated' && method !== 'Target.targetInfoChanged') return;

@@ -37,6 +37,26 @@ test('tools are told once, in one go, and their end with the document', async ()
   assert.deepEqual(told, ['7: a b', '7: ']);
 });
 
+test('what is found in a document that was left meanwhile is not told', async () => {
+  const told: string[] = [];
+  const answers: Array<(tools: ToolSpec[]) => void> = [];
+  const watch = new PageToolWatch({
+    isDriven: () => true,
+    discover: () => new Promise((resolve) => answers.push(resolve)),
+    tell: (tools) => told.push(tools.map(({ name }) => name).join(' ')),
+  });
+  watch.changed(7);
+  await gathered();
+  watch.left(7);
+  watch.changed(7);
+  await gathered();
+  answers[1]?.([{ name: 'new' }]);
+  await gathered();
+  answers[0]?.([{ name: 'old' }]);
+  await gathered();
+  assert.deepEqual(told, ['new']);
+});
+
 test('a page without tools, or that nobody drives, says nothing', async () => {
   const quiet = stage();
   quiet.watch.changed(7);

@@ -111,6 +111,10 @@ test('a page from elsewhere is carried once the user has allowed it, and not bef
   const [own] = before;
   assert.deepEqual([session.kind, session.origin], ['app', origin]);
   assert.equal(session.carriedBy, own.instanceId);
+  await until('the hub knows the tool', async () => {
+    const { tools } = await hub.get('/api/sessions/counter');
+    return Array.isArray(tools) && tools.length > 0;
+  });
   assert.equal(await callCounter(), 2);
   assert.equal(await browser.inTab('window.counter.count'), 2);
   await browser.inTab('window.counter.count = 40; link.changed()');

@@ -46,7 +46,7 @@ class World {
   caller(signal = new AbortController().signal): Caller {
     return {
       client: { id: 'x', name: 'X' },
-      limits: { signal, endsAt: performance.now() + 10_000 },
+      limits: { signal, endsAt: performance.now() + 60_000 },
       services: fakeServices({
         checkSite(url) {
           if (url.includes('denied')) throw new CommandError('SITE_NOT_ALLOWED', 'no');
@@ -101,19 +101,19 @@ test('downloads are listed newest first, without those that a denied site has to
       mimeType: 'text/plain',
     },
   ]);
-  const denied = waitForDownload(world.caller(), 2, 1_000);
+  const denied = waitForDownload(world.caller(), 2, 60_000);
   await assert.rejects(denied, coded('DOWNLOAD_NOT_FOUND', /download 2/));
 });
 
 test('a wait ends with the download it began with', async () => {
   const world = new World();
   world.add(11, { state: 'in_progress', bytesReceived: 1 });
-  const waiting = waitForDownload(world.caller(), undefined, 5_000);
+  const waiting = waitForDownload(world.caller(), undefined, 60_000);
   world.add(12);
   world.change(11, { state: 'complete' });
   assert.equal((await waiting).id, 11);
-  assert.equal((await waitForDownload(world.caller(), undefined, 5_000)).id, 12);
-  const third = waitForDownload(world.caller(), undefined, 5_000);
+  assert.equal((await waitForDownload(world.caller(), undefined, 60_000)).id, 12);
+  const third = waitForDownload(world.caller(), undefined, 60_000);
   world.add(13, { state: 'in_progress' });
   world.change(13, { state: 'interrupted', error: 'NETWORK_FAILED' });
   await assert.rejects(third, coded('DOWNLOAD_FAILED', /NETWORK_FAILED/));
@@ -123,7 +123,7 @@ test('a wait ends with the download it began with', async () => {
 test('a wait ends when it was withdrawn', async () => {
   const world = new World();
   const controller = new AbortController();
-  const waiting = waitForDownload(world.caller(controller.signal), undefined, 5_000);
+  const waiting = waitForDownload(world.caller(controller.signal), undefined, 60_000);
   controller.abort(new Error('withdrawn'));
   await assert.rejects(waiting, /withdrawn/);
   assert.equal(world.listeners.size, 0);

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Changes } from '../../src/content/api';
 import { DocumentGone } from '../../src/driver/inject';
-import { settle } from '../../src/driver/settle';
+import { type Passed, settle } from '../../src/driver/settle';
 import { type Signal, Watch } from '../../src/driver/signals';
 
 const NOTHING: Changes<string> = { added: 0, removed: 0, attributes: 0, text: 0 };
+const PASSED: Passed = { changes: NOTHING, isRestless: false };
 const limits = { signal: new AbortController().signal, endsAt: Number.POSITIVE_INFINITY };
 const never = new Promise<never>(() => {});
 
@@ -13,18 +14,19 @@ interface Script {
   readonly acted?: Promise<unknown>;
   readonly capMs?: number;
   /** What happens at each barrier; the last goes on for ever. */
-  readonly barriers?: ReadonlyArray<() => Promise<Changes<string> | undefined>>;
+  readonly barriers?: ReadonlyArray<() => Promise<Passed>>;
 }
 
 function start(script: Script = {}) {
   const watch = new Watch(1);
   let passed = 0;
-  const barriers = script.barriers ?? [async () => NOTHING];
+  const barriers = script.barriers ?? [async () => PASSED];
   const done = settle({
     watch,
     limits,
     acted: script.acted ?? Promise.resolve(),
-    capMs: script.capMs ?? 1_000,
+    // Only a test that names a cap is about it.
+    capMs: script.capMs ?? 60_000,
     barrier: () => {
       const barrier = barriers[Math.min(passed, barriers.length - 1)];
       passed++;
@@ -62,7 +64,7 @@ test('a dialog ends a barrier that would never answer', async () => {
 
 test('a navigation is followed into its new document', async () => {
   const { done, tell, passed } = start({
-    barriers: [() => never, async () => NOTHING],
+    barriers: [() => never, async () => PASSED],
   });
   await tell();
   await tell(navigating);
@@ -75,7 +77,7 @@ test('a navigation is followed into its new document', async () => {
 
 test('a document that goes away under the barrier is met again', async () => {
   const { done, tell, passed } = start({
-    barriers: [() => Promise.reject(new DocumentGone('gone')), async () => NOTHING],
+    barriers: [() => Promise.reject(new DocumentGone('gone')), async () => PASSED],
   });
   await tell(committed, { type: 'domReady' });
   await done;
@@ -129,6 +131,11 @@ test('a tab that closes ends it', async () => {
 
 test('a page that never rests is told as busy at the cap', async () => {
   const { done } = start({ barriers: [() => never], capMs: 20 });
+  assert.equal((await done).busy, true);
+});
+
+test('a page that says to be in motion all the time is told as busy', async () => {
+  const { done } = start({ barriers: [async () => ({ ...PASSED, isRestless: true })] });
   assert.equal((await done).busy, true);
 });
 

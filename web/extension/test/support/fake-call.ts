@@ -8,7 +8,7 @@ interface More {
 }
 
 /** Makes a call; in no tab unless one is said. */
-export function fakeCall(toolName: string, args: unknown, { tabId, deadlineMs = 5_000 }: More) {
+export function fakeCall(toolName: string, args: unknown, { tabId, deadlineMs = 60_000 }: More) {
   return {
     type: 'callTool' as const,
     callId: 'c1',
