@@ -19,7 +19,7 @@ pub fn run(binary: &Path) -> Result<()> {
     // Not `npm ci`: the inspector's bundler has optional parts for platforms that a registry need
     // not hold, and a lock file without them counts as out of step.
     let install = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
-    shell::run("web/clients", &install)?;
+    shell::fetch("web/clients", &install, &[])?;
     let text = binary.to_string_lossy();
     let line = [NODE, "--test", "--test-reporter=spec", "test/*.test.mjs"];
     shell::run_with("web/clients", &line, &[("TABWIRE_BIN", &text)])?;

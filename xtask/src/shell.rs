@@ -3,9 +3,15 @@
 use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    thread,
+    time::Duration,
 };
 
 use anyhow::{Context, Result, bail};
+
+/// How often something that others offer is tried to be had, and the time in between.
+const ATTEMPTS: usize = 4;
+const PAUSE: Duration = Duration::from_secs(15);
 
 /// Returns the repository's root.
 pub fn root() -> PathBuf {
@@ -42,6 +48,19 @@ pub fn run_with(folder: &str, line: &[&str], variables: &[(&str, &str)]) -> Resu
     Ok(())
 }
 
+/// Runs a command line that gets something from elsewhere. Networks fail now and then, and so do
+/// package managers while another one is at work, as on a machine that was started just now.
+pub fn fetch(folder: &str, line: &[&str], variables: &[(&str, &str)]) -> Result<()> {
+    for _ in 1..ATTEMPTS {
+        match run_with(folder, line, variables) {
+            Ok(()) => return Ok(()),
+            Err(error) => say(&format!("{error:#}; once more in {}s", PAUSE.as_secs())),
+        }
+        thread::sleep(PAUSE);
+    }
+    run_with(folder, line, variables)
+}
+
 /// Runs a command line and returns what it prints.
 pub fn output(folder: &str, line: &[&str]) -> Result<String> {
     let output = command(folder, line)
@@ -69,7 +88,7 @@ pub fn ensure_program(program: &str, package: &str) -> Result<()> {
     let sudo: &[&str] = if exists("sudo") { &["sudo"] } else { &[] };
     let apt = |words: &[&str]| {
         let line = [sudo, &["apt-get"], words].concat();
-        run_with("", &line, &[("DEBIAN_FRONTEND", "noninteractive")])
+        fetch("", &line, &[("DEBIAN_FRONTEND", "noninteractive")])
     };
     apt(&["update", "-qq"])?;
     apt(&["install", "-y", "-qq", "--no-install-recommends", package])
@@ -87,5 +106,5 @@ pub fn ensure_cargo_tool(program: &str) -> Result<()> {
 /// Installs the packages of the web side, as the lock file says.
 pub fn install_web() -> Result<()> {
     ensure_program("npm", "npm")?;
-    run("web", &["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"])
+    fetch("web", &["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], &[])
 }

@@ -32,7 +32,8 @@ impl Dice {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_thousand_calls_at_once_each_end_once_with_their_own_payload() {
     let config = hub::Config {
-        call_timeout: Duration::from_secs(8),
+        // Lost ones take all of it; whoever is answered must not, on a busy machine either.
+        call_timeout: Duration::from_secs(20),
         calls_per_session: CALLS as usize,
         ..hub::Config::default()
     };

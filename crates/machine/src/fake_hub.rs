@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt};
 
 use crate::{
-    control,
+    control::{self, ControlError},
     join::{LOST, StartHub},
     lock::{Lease, LeaseError},
     private::{Arrival, Joined, PrivateSocket, welcome},
@@ -29,7 +29,16 @@ pub(crate) fn program(folder: &Path) -> StartHub {
 
 /// Ends the hub of a folder and waits until it is gone.
 pub(crate) async fn end(folder: &Path) {
-    control::stop(folder, false, Duration::from_secs(10)).await.unwrap();
+    let patience = Duration::from_secs(30);
+    let mut stopped = control::stop(folder, false, patience).await;
+    // On a busy machine it may have been asked and not have answered in time; then it is ending.
+    while let Err(ControlError::Unresponsive(_)) = stopped {
+        stopped = match control::stop(folder, false, patience).await {
+            Err(ControlError::NotRunning(_)) => return,
+            stopped => stopped,
+        };
+    }
+    stopped.unwrap();
 }
 
 #[test]

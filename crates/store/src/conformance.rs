@@ -236,7 +236,7 @@ fn every_write_is_synced_in_the_end(open: &impl Fn() -> Box<dyn Store>) {
 /// Waits until everything that was written so far is on disk.
 pub fn wait_for_sync(store: &dyn Store) {
     let (written, synced) = (store.written(), store.synced());
-    let until = Instant::now() + Duration::from_secs(10);
+    let until = Instant::now() + Duration::from_secs(30);
     while *synced.borrow() < written {
         assert!(Instant::now() < until, "nothing is synced");
         std::thread::yield_now();

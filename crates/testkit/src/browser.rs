@@ -262,11 +262,15 @@ impl FakeBrowser {
         }
     }
 
-    /// Waits for a call and fails the test when anything else comes.
+    /// Waits for a call and fails the test when anything else comes. Only that the hub asks for the
+    /// whole state is passed over: after a reconnect that may come at any moment.
     pub async fn call(&mut self) -> Value {
-        match self.recv().await {
-            Incoming::Message(message) if message["type"] == "callTool" => message,
-            other => panic!("{} waits for a call: {other:?}", self.instance),
+        loop {
+            match self.recv().await {
+                Incoming::Message(message) if message["type"] == "callTool" => return message,
+                Incoming::Message(message) if message["type"] == "requestState" => {}
+                other => panic!("{} waits for a call: {other:?}", self.instance),
+            }
         }
     }
 

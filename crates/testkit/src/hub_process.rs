@@ -16,8 +16,8 @@ use serde_json::Value;
 
 use crate::{Api, Commands, Place, eventually, within};
 
-/// How long the program may take to start or to end.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long the program may take to end.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A signal that the hub understands.
 #[derive(Debug, Clone, Copy)]

@@ -18,8 +18,9 @@ use crate::{
     hub_process::send_signal,
 };
 
-/// How long a hub stays that nobody uses.
-const IDLE_EXIT: &str = "2s";
+/// How long a hub stays that nobody uses: longer than any test needs from the end of its last relay
+/// to whatever it does with the hub next. Dropping the machine ends it before.
+const IDLE_EXIT: &str = "2m";
 /// Ports that the system gives to nobody by itself.
 const PORTS: std::ops::Range<u16> = 20_000..30_000;
 

@@ -27,7 +27,7 @@ use run::{Bill, Driver, Run, Story};
 use tabwire::Tabwire;
 
 /// How long the page may take to tell that a task is done, after the last call.
-const TELLING: Duration = Duration::from_secs(5);
+const TELLING: Duration = Duration::from_secs(30);
 
 /// Something to be done.
 pub struct Task {

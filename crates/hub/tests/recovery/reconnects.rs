@@ -22,6 +22,26 @@ fn request() -> CallRequest {
     }
 }
 
+/// Waits for a message that is wanted, and returns it.
+async fn hear(outgoing: &mut Outgoing, wanted: impl Fn(&ToBrowser) -> bool) -> ToBrowser {
+    loop {
+        let next = tokio::time::timeout(Duration::from_secs(30), outgoing.next()).await.unwrap();
+        let Batch::Messages(messages) = next else { panic!("{next:?}") };
+        if let Some(found) = messages.into_iter().find(&wanted) {
+            return found;
+        }
+    }
+}
+
+/// Waits for a call.
+async fn hear_call(outgoing: &mut Outgoing) -> CallId {
+    match hear(outgoing, |message| matches!(message, ToBrowser::Call(_))).await {
+        ToBrowser::Call(call) => call.id,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Returns what is said until nothing more comes, for what must not be among it.
 async fn heard(outgoing: &mut Outgoing) -> Vec<ToBrowser> {
     let mut all = Vec::new();
     while let Ok(Batch::Messages(more)) =
@@ -56,15 +76,15 @@ async fn an_act_of_an_earlier_life_is_never_sent_to_a_later_one() {
         let (hub, session) = (hub.clone(), session.clone());
         async move { hub.call(&session, request()).await }
     });
-    let id = calls(&heard(&mut out).await)[0];
+    let id = hear_call(&mut out).await;
     // The page acts, and is reloaded before it can say so.
     drop((first, out));
     let (second, mut out) = attach(&hub, &two).await;
-    assert!(heard(&mut out).await.contains(&ToBrowser::CallQuery(id)));
+    hear(&mut out, |message| *message == ToBrowser::CallQuery(id)).await;
     // The new page's first socket dies before it has answered.
     drop((second, out));
     let (third, mut out) = attach(&hub, &two).await;
-    assert!(heard(&mut out).await.contains(&ToBrowser::CallQuery(id)));
+    hear(&mut out, |message| *message == ToBrowser::CallQuery(id)).await;
     third.receive(FromBrowser::Status { call: id, status: ExecutorStatus::Unknown }).unwrap();
     assert_eq!(calls(&heard(&mut out).await), [], "it may have happened already");
     let fault = call.await.unwrap().unwrap_err();
@@ -81,13 +101,12 @@ async fn a_call_withdrawn_while_the_browser_is_away_is_cancelled_when_it_is_back
         let (hub, session) = (hub.clone(), session.clone());
         async move { hub.call(&session, request()).await }
     });
-    let id = calls(&heard(&mut out).await)[0];
+    let id = hear_call(&mut out).await;
     drop((first, out));
     call.abort();
     let _ = call.await;
     let (_second, mut out) = attach(&hub, &epoch).await;
-    let told = heard(&mut out).await;
-    assert!(told.contains(&ToBrowser::Cancel(id)), "{told:?}");
+    hear(&mut out, |message| *message == ToBrowser::Cancel(id)).await;
 }
 
 #[tokio::test]
@@ -101,7 +120,7 @@ async fn a_reserved_tab_stays_reserved_over_a_reconnect() {
         tokio::spawn(async move { hub.call(&session, request()).await })
     };
     let call = begin();
-    assert_eq!(calls(&heard(&mut out).await).len(), 1);
+    hear_call(&mut out).await;
     call.abort();
     let _ = call.await;
     drop((first, out));

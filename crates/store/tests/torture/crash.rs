@@ -80,7 +80,8 @@ fn a_frozen_process_that_wakes_up_writes_nothing() {
         let store = loop {
             thread::sleep(Duration::from_micros(dice.roll(20_000)));
             signal(&victim, "-STOP");
-            let options = Options { busy_wait: Duration::ZERO, ..Options::new(folder.file()) };
+            let (busy_wait, close_within) = (Duration::ZERO, Duration::from_secs(30));
+            let options = Options { busy_wait, close_within, ..Options::new(folder.file()) };
             match EmbeddedStore::open(options) {
                 Ok(store) => break store,
                 // It was frozen in the middle of a commit.

@@ -70,7 +70,8 @@ impl Drop for Folder {
 
 /// Opens a store that moves its write-ahead log often, so that both files hold something.
 fn open(path: &Path) -> EmbeddedStore {
-    let options = Options { checkpoint_pages: 40, ..Options::new(path) };
+    let close_within = Duration::from_secs(30);
+    let options = Options { checkpoint_pages: 40, close_within, ..Options::new(path) };
     EmbeddedStore::open(options).unwrap_or_else(|error| panic!("it does not open: {error}"))
 }
 

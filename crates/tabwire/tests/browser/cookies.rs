@@ -1,9 +1,9 @@
 //! What pages keep: cookies, `localStorage` and `sessionStorage`, as the page itself sees them.
 
 use serde_json::{Value, json};
-use testkit::{HubOptions, eventually, mcp::stdio::data_of};
+use testkit::{HubOptions, mcp::stdio::data_of};
 
-use crate::stage::{Driver, PROGRAM, Stage, with};
+use crate::stage::{Driver, PROGRAM, Stage, until_it_works, with};
 
 async fn network(client: &Driver, action: &str, more: Value) -> Value {
     client.call("browser_network", with(json!({"action": action}), more)).await
@@ -155,13 +155,12 @@ async fn a_hub_for_reading_changes_no_request_and_shows_no_hidden_cookie() {
     let flags = ["--read-only", "--data", data.to_str().unwrap()];
     let hub = HubOptions::new(PROGRAM).flags(&flags).start().await;
     let client = Driver::new(&hub, "claude");
-    let cookies = eventually("the browser comes over", async || {
-        let args = json!({"action": "get_cookies", "tab": tab});
-        let result = client.result("browser_network", args).await;
-        (result["isError"] != true).then(|| result["structuredContent"].clone())
-    })
-    .await;
-    assert_eq!(names(&cookies), ["hidden", "open"]);
+    // The browser comes over.
+    let args = json!({"action": "get_cookies", "tab": tab});
+    let cookies =
+        until_it_works(async || client.result("browser_network", args.clone()).await).await;
+    let cookies = &cookies["structuredContent"];
+    assert_eq!(names(cookies), ["hidden", "open"]);
     for cookie in cookies["cookies"].as_array().unwrap() {
         let value = if cookie["httpOnly"] == true { "•••" } else { "forall" };
         assert_eq!(cookie["value"], value, "{cookies}");

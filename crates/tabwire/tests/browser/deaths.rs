@@ -1,18 +1,14 @@
 //! The hub, the browser or the extension's worker dies in the middle of a call: the client gets one
 //! honest answer, and then everything works again.
 
-use std::time::{Duration, Instant};
-
 use serde_json::{Value, json};
 use testkit::{Era, McpStdio, Site, StdioOptions, eventually, mcp::text};
 
 use crate::{
     processes,
-    stage::{Driver, PROGRAM, Stage, code},
+    stage::{BACK, Driver, PROGRAM, Stage, code, until_it_works},
 };
 
-/// How long it may take until everything works again.
-const BACK: Duration = Duration::from_secs(20);
 /// A call that the page has begun and will never end.
 const ENDLESS: &str = "report('begun'), new Promise(() => {})";
 /// Codes that do not promise what nobody knows.
@@ -27,18 +23,6 @@ fn check_honest(result: &Value) {
     assert_eq!(result["isError"], true, "{result}");
     assert!(HONEST.contains(&code(result)), "{result}");
     assert!(text(result).contains("retry"), "{result}");
-}
-
-/// Calls until it works; returns the result.
-async fn until_it_works(mut call: impl AsyncFnMut() -> Value) -> Value {
-    let deadline = Instant::now() + BACK;
-    loop {
-        let result = call().await;
-        if result["isError"] != true {
-            return result;
-        }
-        assert!(Instant::now() < deadline, "it does not work again: {result}");
-    }
 }
 
 /// Runs the endless call and ends something as soon as the page has begun it.
@@ -92,7 +76,7 @@ async fn a_hub_that_is_killed_in_the_middle_of_a_call_comes_back_with_its_browse
 async fn a_browser_that_is_killed_in_the_middle_of_a_call_is_told_and_another_can_be_started() {
     let stage = Stage::at("/tab.html?its").await;
     let (site, client) = (&stage.site, &stage.client);
-    let pid = processes::browser(&stage.hub);
+    let pid = processes::browser(&stage.hub).await;
     let result = interrupted(client, site, processes::kill_and_wait(pid)).await;
     check_honest(&result);
     let args = json!({"expression": "1"});
@@ -133,7 +117,7 @@ async fn a_tab_that_is_closed_or_left_in_the_middle_of_a_call_is_told() {
         site.reported("loaded", json!("opened")).await;
         let expression =
             format!("setTimeout(() => {leave}), report('begun'), new Promise(() => {{}})");
-        let args = json!({"tab": tab, "expression": expression, "timeoutMs": 5000});
+        let args = json!({"tab": tab, "expression": expression, "timeoutMs": 25_000});
         let codes = "EVALUATION_FAILED|TAB_NOT_FOUND|NAVIGATION_FAILED|unknown_tab|outcome_unknown";
         let words = client.fails("browser_execute", args, codes).await;
         assert!(!words.is_empty());

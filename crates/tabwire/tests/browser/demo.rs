@@ -71,8 +71,9 @@ async fn the_demo_plays_and_saves_a_picture_and_leaves_nothing_else() {
 
 #[tokio::test]
 async fn the_demo_ends_cleanly_whenever_it_is_interrupted() {
-    // When the hub is up, while the browser starts, and in the middle of the calls.
-    for moment in ["hub ", "get_browser_connection_url", "Darken it"] {
+    // When the hub is up, while the browser starts, and in the middle of the calls: so early that
+    // they are not over before the signal comes.
+    for moment in ["hub ", "get_browser_connection_url", "browser_instance"] {
         let place = Place::create();
         let playing = commands(&place).spawn(&["demo", "--headless"]);
         until_said(&playing, moment).await;

@@ -59,9 +59,7 @@ async fn nothing_else_is_done_while_a_dialog_is_open_and_the_error_names_it() {
     let other = client.new_tab(&site.url("/tab.html?other")).await;
     client.interact("click", json!({"tab": other, "selector": "#mark"})).await;
     assert_eq!(client.seen(site, json!({"tab": other})).await, ["click mark"]);
-    let list = client.tab("list", json!({})).await;
-    let tabs = list["tabs"].as_array().unwrap();
-    let first = tabs.iter().find(|it| it["title"] == "Dialogs").unwrap()["tab"].clone();
+    let first = client.listed("the first tab", |it| it["title"] == "Dialogs").await["tab"].clone();
     answer(client, "accept", json!({"tab": first})).await;
     assert_eq!(client.seen(site, json!({"tab": first})).await, ["confirm true"]);
 }

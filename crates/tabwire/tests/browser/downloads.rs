@@ -3,6 +3,7 @@
 use std::fs;
 
 use serde_json::{Value, json};
+use testkit::eventually;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpListener,
@@ -32,10 +33,21 @@ async fn network(client: &Driver, action: &str, more: Value) -> Value {
     client.call("browser_network", with(json!({ "action": action }), more)).await
 }
 
-/// Clicks on what begins a download; returns its number.
+/// Clicks on what begins a download; returns its number once it is listed: what a click has begun
+/// and what there is are told by two sources.
 async fn begin(stage: &Stage, selector: &str) -> u64 {
+    let before = listed(&stage.client, "all").await.len();
     let clicked = stage.client.click(selector).await;
-    clicked["download"]["id"].as_u64().unwrap_or_else(|| panic!("{clicked}"))
+    let id = eventually("the download is listed", async || {
+        let all = listed(&stage.client, "all").await;
+        (all.len() > before).then(|| all[0]["id"].as_u64().unwrap())
+    })
+    .await;
+    let told = clicked["download"]["id"].as_u64();
+    // What needs no answer of a server may begin when the click is over.
+    let may_be_late = told.is_none() && selector == "#bytes";
+    assert!(told == Some(id) || may_be_late, "{clicked}");
+    id
 }
 
 /// The downloads in a state, newest first.

@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{
     processes,
-    stage::{Stage, with},
+    stage::{Stage, until_it_works, with},
 };
 
 /// Sets something; returns all that is said to be in force.
@@ -27,6 +27,17 @@ async fn sees(stage: &Stage) -> Value {
     stage.site.report("sees").await
 }
 
+/// Waits until the page sees all of this, and returns what it sees: a document follows the settings
+/// of its process a moment later.
+async fn comes_to(stage: &Stage, wanted: &Value) -> Value {
+    let fields = wanted.as_object().unwrap();
+    eventually(&format!("the page sees {wanted}"), async || {
+        let seen = sees(stage).await;
+        fields.iter().all(|(name, value)| &seen[name] == value).then_some(seen)
+    })
+    .await
+}
+
 /// Where the page is told to be.
 async fn place(stage: &Stage) -> Value {
     stage.site.forget();
@@ -39,20 +50,17 @@ async fn a_viewport_is_what_the_page_measures(stage: &Stage) {
     let before = sees(stage).await;
     let emulated = set(stage, "viewport", json!({"value": "500x400"})).await;
     assert_eq!(emulated, json!({"viewport": {"width": 500, "height": 400, "mobile": false}}));
-    let seen = sees(stage).await;
-    assert_eq!((&seen["width"], &seen["height"]), (&json!(500), &json!(400)));
+    let seen = comes_to(stage, &json!({"width": 500, "height": 400})).await;
     assert_eq!((&seen["dots"], &seen["touch"]), (&before["dots"], &before["touch"]));
     let more = json!({"width": 400, "height": 800, "deviceScaleFactor": 2.5, "mobile": true});
     set(stage, "viewport", more).await;
-    let seen = sees(stage).await;
-    assert_eq!((&seen["width"], &seen["dots"]), (&json!(400), &json!(2.5)));
-    assert_eq!((&seen["touch"], &seen["coarse"]), (&json!(5), &json!(true)));
+    comes_to(stage, &json!({"width": 400, "dots": 2.5, "touch": 5, "coarse": true})).await;
     // What is done in the page still works, and a picture is of the new size.
     let shot = json!({"action": "screenshot", "format": "png"});
     let shot = stage.client.call("browser_content", shot).await;
     assert!(shot["width"].as_u64() >= Some(400), "{shot}");
     assert_eq!(set(stage, "reset", json!({})).await, json!({}));
-    assert_eq!(sees(stage).await, before);
+    comes_to(stage, &before).await;
 }
 
 async fn a_device_is_a_screen_a_name_and_touch(stage: &Stage) {
@@ -70,15 +78,16 @@ async fn a_device_is_a_screen_a_name_and_touch(stage: &Stage) {
     ] {
         let emulated = set(stage, "device", json!({ "device": name })).await;
         assert!(emulated["device"].is_string(), "{emulated}");
-        let seen = sees(stage).await;
-        assert_eq!((&seen["width"], seen["dots"].as_f64()), (&json!(width), Some(dots)), "{name}");
+        let wanted = json!({"width": width, "platform": platform, "touch": 5});
+        let seen = comes_to(stage, &wanted).await;
+        assert_eq!(seen["dots"].as_f64(), Some(dots), "{name}");
         assert!(seen["agent"].as_str().unwrap().contains(agent), "{name}: {seen}");
-        assert_eq!((&seen["platform"], &seen["touch"]), (&json!(platform), &json!(5)), "{name}");
     }
     set(stage, "device", json!({"value": "Pixel 7"})).await;
-    assert_eq!(sees(stage).await["mobile"], true, "client hints say so too");
+    // Client hints say so too.
+    comes_to(stage, &json!({"mobile": true})).await;
     set(stage, "reset", json!({})).await;
-    assert_eq!(sees(stage).await, before);
+    comes_to(stage, &before).await;
 }
 
 /// Opens a server that answers one request; returns its address and the head of what came.
@@ -115,7 +124,7 @@ async fn a_user_agent_and_a_language_are_told_to_servers_too(stage: &Stage) {
     assert_eq!((&seen["language"], &seen["languages"]), (&json!("de-DE"), &json!("de-DE,de")));
     assert_eq!(seen["number"], "1.234,5");
     set(stage, "reset", json!({})).await;
-    assert_eq!(sees(stage).await, before);
+    comes_to(stage, &before).await;
     let head = one_request(stage).await;
     assert!(!head.contains("teapot") && !head.contains("de-de"), "{head}");
 }
@@ -126,11 +135,10 @@ async fn a_time_zone_is_the_clock_of_the_page(stage: &Stage) {
     for (zone, hour) in [("Asia/Tokyo", 21), ("America/New_York", 7)] {
         let emulated = set(stage, "timezone", json!({ "value": zone })).await;
         assert_eq!(emulated, json!({ "timezoneId": zone }));
-        let seen = sees(stage).await;
-        assert_eq!((&seen["zone"], &seen["hour"]), (&json!(zone), &json!(hour)));
+        comes_to(stage, &json!({"zone": zone, "hour": hour})).await;
     }
     set(stage, "reset", json!({})).await;
-    assert_eq!(sees(stage).await, before);
+    comes_to(stage, &before).await;
 }
 
 async fn media_are_what_style_sheets_ask_for(stage: &Stage) {
@@ -139,17 +147,13 @@ async fn media_are_what_style_sheets_ask_for(stage: &Stage) {
     set(stage, "media", json!({"value": "dark"})).await;
     let emulated = set(stage, "media", json!({"reducedMotion": true, "media": "print"})).await;
     assert_eq!(emulated, json!({"colorScheme": "dark", "reducedMotion": true, "media": "print"}));
-    let seen = sees(stage).await;
-    let marks = ["dark", "light", "still", "print"].map(|name| seen[name].as_bool().unwrap());
-    assert_eq!(marks, [true, false, true, true]);
+    comes_to(stage, &json!({"dark": true, "light": false, "still": true, "print": true})).await;
     let colour = stage.client.evaluate("getComputedStyle(at('paper')).color").await;
     assert_eq!(colour, "rgb(255, 0, 0)");
     set(stage, "media", json!({"colorScheme": "light", "media": "screen"})).await;
-    let seen = sees(stage).await;
-    let marks = ["dark", "light", "still", "print"].map(|name| seen[name].as_bool().unwrap());
-    assert_eq!(marks, [false, true, true, false]);
+    comes_to(stage, &json!({"dark": false, "light": true, "still": true, "print": false})).await;
     set(stage, "reset", json!({})).await;
-    assert_eq!(sees(stage).await, before);
+    comes_to(stage, &before).await;
 }
 
 async fn a_place_is_told_without_asking_the_user(stage: &Stage) {
@@ -199,19 +203,19 @@ async fn a_network_is_away_or_slow_and_comes_back(stage: &Stage) {
     let throttle = set(stage, "throttle", json!({"latency": 900})).await;
     assert_eq!(throttle, json!({"throttle": {"latency": 900}}));
     let slow = stage.client.evaluate(quickest).await.as_f64().unwrap();
-    assert!(slow > 3.0 * usual, "{slow}, usually {usual}");
-    // Fewer bytes per second: the same page takes longer, in proportion to its size.
+    assert!(slow > 800.0, "{slow}, usually {usual}");
+    // Fewer bytes per second: the same page, of more than 300 bytes, takes longer.
     let big = "takes('/huge.html')";
     set(stage, "throttle", json!({"preset": "none"})).await;
     let usual = stage.client.evaluate(big).await.as_f64().unwrap();
     set(stage, "throttle", json!({"downloadThroughput": 200})).await;
     let slow = stage.client.evaluate(big).await.as_f64().unwrap();
-    assert!(slow > 3.0 * usual, "{slow}, usually {usual}");
+    assert!(slow > 1000.0, "{slow}, usually {usual}");
     let emulated = set(stage, "throttle", json!({"value": "fast-3g"})).await;
     assert_eq!(emulated["throttle"]["preset"], "fast-3g");
     assert_eq!(set(stage, "throttle", json!({"value": "offline"})).await["offline"], true);
     assert_eq!(set(stage, "throttle", json!({"value": "none"})).await, json!({}));
-    assert_eq!(sees(stage).await["online"], true);
+    comes_to(stage, &json!({"online": true})).await;
 }
 
 /// Puts a bit of everything in force; returns what the page sees then.
@@ -222,11 +226,11 @@ async fn everything(stage: &Stage) -> Value {
     set(stage, "timezone", json!({"value": "Asia/Tokyo"})).await;
     set(stage, "locale", json!({"value": "fr-FR"})).await;
     set(stage, "media", json!({"value": "dark"})).await;
-    let seen = sees(stage).await;
-    assert_eq!((&seen["width"], &seen["agent"]), (&json!(500), &json!("Teapot/1.0")));
-    assert_eq!((&seen["zone"], &seen["language"]), (&json!("Asia/Tokyo"), &json!("fr-FR")));
-    assert_eq!(seen["dark"], true);
-    seen
+    let wanted = json!({
+        "width": 500, "height": 400, "agent": "Teapot/1.0", "zone": "Asia/Tokyo",
+        "language": "fr-FR", "dark": true, "light": false,
+    });
+    comes_to(stage, &wanted).await
 }
 
 async fn what_is_in_force_stays_over_navigations_and_processes(stage: &Stage) {
@@ -253,7 +257,7 @@ async fn what_is_in_force_stays_over_navigations_and_processes(stage: &Stage) {
     stage.client.tab("close", json!({"tab": other})).await;
     stage.open("/sees.html").await;
     set(stage, "reset", json!({})).await;
-    assert_eq!(sees(stage).await, before);
+    comes_to(stage, &before).await;
 }
 
 async fn wrong_arguments_are_named_with_what_is_right(stage: &Stage) {
@@ -367,9 +371,15 @@ async fn a_frame_of_another_process_is_offline_with_its_page(stage: &Stage) {
     frame_sees(stage, "addFrame('early')").await;
     set(stage, "offline", json!({"offline": true})).await;
     let reaches = "frameReaches('early', '/start.html')";
-    assert_eq!(stage.client.evaluate(reaches).await, false);
+    let comes_to_reach = async |wanted: bool| {
+        eventually(&format!("that a frame reaches the site is {wanted}"), async || {
+            (stage.client.evaluate(reaches).await == wanted).then_some(())
+        })
+        .await;
+    };
+    comes_to_reach(false).await;
     set(stage, "reset", json!({})).await;
-    assert_eq!(stage.client.evaluate(reaches).await, true);
+    comes_to_reach(true).await;
 }
 
 #[tokio::test]
@@ -404,12 +414,8 @@ async fn what_is_in_force_outlives_pages_and_the_worker_and_ends_with_the_hold_o
     let before = sees(&stage).await;
     let seen = everything(&stage).await;
     processes::kill_worker(&stage.hub).await;
-    eventually("the worker is back", async || {
-        let args = json!({"expression": "1"});
-        let result = stage.client.result("browser_execute", args).await;
-        (result["isError"] != true).then_some(())
-    })
-    .await;
+    let args = json!({"expression": "1"});
+    until_it_works(async || stage.client.result("browser_execute", args.clone()).await).await;
     assert_eq!(sees(&stage).await, seen, "after the worker's death");
     stage.open("/sees.html?after").await;
     assert_eq!(sees(&stage).await, seen);
@@ -421,9 +427,8 @@ async fn what_is_in_force_outlives_pages_and_the_worker_and_ends_with_the_hold_o
     // A client that lets go of its tab leaves nothing in force.
     stage.client.tab("release", json!({})).await;
     let codex = stage.another_client("codex");
-    let tabs = codex.tab("list", json!({})).await;
-    let is_it = |tab: &&Value| tab["url"] == stage.site.url("/sees.html?after");
-    let tab = tabs["tabs"].as_array().unwrap().iter().find(is_it).unwrap()["tab"].clone();
+    let is_it = |tab: &Value| tab["url"] == stage.site.url("/sees.html?after");
+    let tab = codex.listed("the tab that is let go", is_it).await["tab"].clone();
     eventually("the page sees the browser's own again", async || {
         stage.site.forget();
         // Anew each time: a document that looks while a language ends keeps the old ones.

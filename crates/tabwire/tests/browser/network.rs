@@ -5,7 +5,7 @@ use testkit::eventually;
 
 use crate::{
     processes,
-    stage::{Driver, Stage, with},
+    stage::{Driver, Stage, until_it_works, with},
 };
 
 async fn network(client: &Driver, action: &str, more: Value) -> Value {
@@ -20,12 +20,24 @@ async fn requests(client: &Driver, more: Value) -> Vec<Value> {
     network(client, "requests", more).await["requests"].as_array().unwrap().clone()
 }
 
-/// Has the page ask for something; returns what it got.
+/// Has the page ask for something; returns what it got. What it asked for earlier may be told late.
 async fn got(stage: &Stage, call: &str, more: Value) -> Value {
     stage.site.forget();
     let args = with(json!({"expression": format!("get({call})")}), more);
     stage.client.call("browser_execute", args).await;
-    stage.site.report("got").await
+    let path = call.split('\'').nth(1).unwrap();
+    eventually(&format!("the page got {path}"), async || {
+        stage.site.reports("got").into_iter().find(|told| told["path"] == path)
+    })
+    .await
+}
+
+/// Waits until the log has a request that fits; returns all that do.
+async fn logged(client: &Driver, wanted: Value) -> Vec<Value> {
+    eventually(&format!("{wanted} is in the log"), async || {
+        Some(requests(client, wanted.clone()).await).filter(|list| !list.is_empty())
+    })
+    .await
 }
 
 /// Returns the number of the only request that fits, once it has ended.
@@ -89,8 +101,15 @@ async fn one_request_is_shown_with_headers_and_bodies_and_without_secrets(stage:
     assert!(echoed["body"].as_str().unwrap().contains("Bearer verysecret"), "{echoed}");
     let id = ended(client, "/echo?full").await;
 
-    let headers = network(client, "request", json!({"id": id, "part": "headers"})).await;
-    assert!(!headers.to_string().contains("verysecret"), "{headers}");
+    // As they were sent is told apart from the rest, perhaps after the end.
+    let headers = eventually("the headers that were sent", async || {
+        let headers = network(client, "request", json!({"id": id, "part": "headers"})).await;
+        assert!(!headers.to_string().contains("verysecret"), "{headers}");
+        let names: Vec<_> = headers["requestHeaders"].as_object().unwrap().keys().collect();
+        let is_told = names.iter().any(|name| name.eq_ignore_ascii_case("cookie"));
+        is_told.then_some(headers)
+    })
+    .await;
     let sent = headers["requestHeaders"].as_object().unwrap();
     let value = |wanted: &str| {
         let found = sent.iter().find(|(name, _)| name.eq_ignore_ascii_case(wanted));
@@ -158,6 +177,8 @@ async fn requests_are_listed_shown_and_awaited() {
 async fn a_mock_answers_instead_of_the_site_also_after_a_reload(stage: &Stage) {
     stage.open("/network.html").await;
     let client = &stage.client;
+    // What the first page got is told before what the next one gets.
+    stage.site.report("got").await;
     let mock = json!({"url": "/data?start", "status": 201, "body": "{\"mocked\":true}"});
     let mocked = text(client, "mock", mock).await;
     assert!(mocked.contains("/data?start gets 201"), "{mocked}");
@@ -203,8 +224,12 @@ async fn mocks_have_methods_ends_and_failures(stage: &Stage) {
     assert_eq!(got(stage, "'/data?twice'", here.clone()).await["body"], "once");
     assert_ne!(got(stage, "'/data?twice'", here.clone()).await["body"], "once");
     assert_eq!(got(stage, "'/data?f'", here.clone()).await["failed"], true);
-    let failed = requests(client, on(json!({"url": "/data?f"}))).await;
-    assert!(failed[0]["error"].as_str().unwrap().contains("BLOCKED_BY_CLIENT"), "{failed:?}");
+    let failed = eventually("the failure is in the log", async || {
+        let list = requests(client, on(json!({"url": "/data?f"}))).await;
+        list.into_iter().find(|request| request["error"].is_string())
+    })
+    .await;
+    assert!(failed["error"].as_str().unwrap().contains("BLOCKED_BY_CLIENT"), "{failed}");
 
     let words = client
         .fails(
@@ -245,7 +270,7 @@ async fn a_frame_of_another_site_is_mocked_and_listed_too(stage: &Stage) {
     client.call("browser_navigate", go).await;
     let told = stage.site.report("got").await;
     assert_eq!(told["body"], "mocked", "{told}");
-    let list = requests(client, on(json!({"url": "start-framed"}))).await;
+    let list = logged(client, on(json!({"url": "start-framed"}))).await;
     assert_eq!(addresses(&list), [stage.site.elsewhere("/data?start-framed")]);
     client.tab("close", json!({"tab": tab})).await;
 }
@@ -264,8 +289,8 @@ async fn workers_of_a_page_go_on_and_are_mocked_too(stage: &Stage) {
         client.evaluate(&expression).await;
         assert_eq!(stage.site.report("worker").await, expected, "{start}");
     }
-    let list = requests(client, json!({"url": "/data?worker", "status": 200})).await;
-    assert!(!list.is_empty(), "the worker's request is in the log");
+    // The worker's request is in the log.
+    logged(client, json!({"url": "/data?worker", "status": 200})).await;
     network(client, "unmock", json!({})).await;
 }
 
@@ -289,11 +314,8 @@ async fn mocks_survive_the_worker_and_end_with_their_client() {
     network(client, "mock", json!({"url": "/data?loaded", "body": "mocked"})).await;
     let before = ended(client, "/data?start").await;
     processes::kill_worker(&stage.hub).await;
-    eventually("the worker is back", async || {
-        let args = json!({"action": "click", "selector": "#load"});
-        (client.result("browser_interact", args).await["isError"] != true).then_some(())
-    })
-    .await;
+    let load = json!({"action": "click", "selector": "#load"});
+    until_it_works(async || client.result("browser_interact", load.clone()).await).await;
     site.reported("got", json!({
         "path": "/data?loaded", "status": 200, "kind": "text/plain; charset=utf-8", "body": "mocked",
     }))

@@ -16,9 +16,8 @@ async fn a_window_that_a_click_opens_belongs_to_the_client() {
         assert_eq!(clicked["newTab"]["url"], site.url(&format!("/tab.html?{name}")));
         assert_eq!(clicked["url"], first["url"], "the page itself is still there");
         site.reported("loaded", json!(name)).await;
-        let list = client.tab("list", json!({})).await;
-        let entry = list["tabs"].as_array().unwrap().iter().find(|entry| entry["tab"] == tab);
-        assert_eq!(entry.unwrap()["owner"], "yours", "{list}");
+        let entry = client.listed("the new tab", |entry| entry["tab"] == tab).await;
+        assert_eq!(entry["owner"], "yours", "{entry}");
         let click = json!({"tab": tab, "selector": "#mark"});
         codex.refused("click", click.clone(), "tab_occupied").await;
         client.interact("click", click).await;

@@ -14,6 +14,24 @@ async fn list(client: &Driver) -> Vec<String> {
     names
 }
 
+/// Whether a tool is in the newest that the hub was told of the tab's tools, without asking for
+/// them.
+async fn is_told(stage: &Stage, wanted: &str) -> bool {
+    let path = format!("/api/sessions/{}/feed?since=0&limit=1000", stage.session);
+    let feed = stage.hub.api().get(&path).await.must_be(200).json();
+    let entries = feed["items"].as_array().unwrap_or_else(|| panic!("{feed}")).iter();
+    let newest = entries.rev().find(|entry| entry["kind"] == "toolsChanged");
+    newest.is_some_and(|entry| entry.to_string().contains(wanted))
+}
+
+/// Opens a page and waits until the hub was told of one of its tools.
+async fn open(path: &str, tool: &str) -> Stage {
+    let stage = Stage::at(path).await;
+    let what = format!("{tool} is told");
+    eventually(&what, async || is_told(&stage, tool).await.then_some(())).await;
+    stage
+}
+
 fn calling(tool: &str, args: Value) -> Value {
     json!({"action": "call", "tool": tool, "args": args})
 }
@@ -23,7 +41,7 @@ const OWN: [&str; 6] =
 
 #[tokio::test]
 async fn tools_of_a_page_its_forms_and_frames_are_listed_and_called() {
-    let stage = Stage::at("/pagetools.html").await;
+    let stage = open("/pagetools.html", "add_to_cart").await;
     let Stage { client, .. } = &stage;
     eventually("all tools are declared", async || (list(client).await == OWN).then_some(())).await;
     let found = client.text("page_tools", json!({"action": "find", "query": "cart"})).await;
@@ -40,7 +58,7 @@ async fn tools_of_a_page_its_forms_and_frames_are_listed_and_called() {
 
 #[tokio::test]
 async fn what_does_not_fit_the_schema_never_reaches_the_page() {
-    let stage = Stage::at("/pagetools.html").await;
+    let stage = open("/pagetools.html", "add_to_cart").await;
     let Stage { client, .. } = &stage;
     for (args, part) in [
         (json!({}), "`article`"),
@@ -62,7 +80,7 @@ async fn what_does_not_fit_the_schema_never_reaches_the_page() {
 
 #[tokio::test]
 async fn a_form_is_filled_and_waits_or_submits_itself() {
-    let stage = Stage::at("/pagetools.html").await;
+    let stage = open("/pagetools.html", "search_shop").await;
     let Stage { client, site, .. } = &stage;
     let called = calling("book_table", json!({"guest": "Ada", "seats": 4}));
     let waiting = client.call("page_tools", called).await;
@@ -80,17 +98,10 @@ async fn a_form_is_filled_and_waits_or_submits_itself() {
 
 #[tokio::test]
 async fn changes_are_announced_and_tools_end_with_their_document() {
-    let stage = Stage::at("/pagetools.html").await;
-    let Stage { client, hub, session, .. } = &stage;
-    // The newest that the hub was told of the tab's tools, without asking for them.
-    let told = async |wanted: &str| {
-        let feed = hub.api().get(&format!("/api/sessions/{session}/feed?since=0&limit=1000")).await;
-        let feed = feed.must_be(200).json();
-        let entries = feed["items"].as_array().unwrap_or_else(|| panic!("{feed}")).iter();
-        let newest = entries.rev().find(|entry| entry["kind"] == "toolsChanged");
-        newest.is_some_and(|entry| entry.to_string().contains(wanted))
-    };
-    eventually("tools are told unasked", async || told("add_to_cart").await.then_some(())).await;
+    // Tools are told unasked.
+    let stage = open("/pagetools.html", "add_to_cart").await;
+    let Stage { client, .. } = &stage;
+    let told = async |wanted: &str| is_told(&stage, wanted).await;
     client.click("#more").await;
     eventually("a new one is told", async || told("late_tool").await.then_some(())).await;
     let late = client.text("page_tools", calling("late_tool", json!({}))).await;
@@ -130,9 +141,9 @@ async fn pages_of_trusted_origins_have_their_tools_in_the_list() {
 
 #[tokio::test]
 async fn older_libraries_are_understood() {
-    let stage = Stage::at("/pagetools-old.html").await;
+    let stage = open("/pagetools-old.html", "greet").await;
     let Stage { client, .. } = &stage;
-    assert_eq!(list(client).await, ["greet"]);
+    eventually("it is listed", async || (list(client).await == ["greet"]).then_some(())).await;
     let said = client.text("page_tools", calling("greet", json!({"who": "Ada"}))).await;
     assert!(said.contains("hello Ada"), "{said}");
     assert_eq!(stage.seen().await, ["greet Ada"]);

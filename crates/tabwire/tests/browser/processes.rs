@@ -12,12 +12,18 @@ use testkit::{HubProcess, eventually, machine::is_alive};
 /// How long killed processes may take to be gone.
 const DYING: Duration = Duration::from_secs(5);
 
-/// Returns the main process of the only browser of a hub.
-pub fn browser(hub: &HubProcess) -> u32 {
-    let all = processes(hub);
-    let main: Vec<_> = all.iter().filter(|(_, line)| !line.contains("--type=")).collect();
-    assert_eq!(main.len(), 1, "one browser runs: {main:?}");
-    main[0].0
+/// Returns the main process of the only browser of a hub. One that it is just starting looks the
+/// same for a moment.
+pub async fn browser(hub: &HubProcess) -> u32 {
+    eventually("one browser runs", async || {
+        let mut all = processes(hub);
+        all.retain(|(_, line)| !line.contains("--type="));
+        match all[..] {
+            [(pid, _)] => Some(pid),
+            _ => None,
+        }
+    })
+    .await
 }
 
 /// Kills the extension's worker: its process, of which there is one per browser.

@@ -1,31 +1,24 @@
 //! A hub that only lets read: nothing that acts reaches a page, and what reads goes on.
 
 use serde_json::json;
-use testkit::{HubOptions, eventually, mcp::stdio::data_of};
+use testkit::{HubOptions, mcp::stdio::data_of};
 
-use crate::stage::{Driver, PROGRAM, Stage};
+use crate::stage::{Driver, PROGRAM, Stage, until_it_works};
 
 #[tokio::test]
 async fn a_hub_for_reading_refuses_what_acts_and_reads_what_is_open() {
     let mut stage = Stage::at("/roles.html").await;
-    let tab = stage.client.tab("list", json!({})).await["tabs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|tab| tab["url"] == stage.site.url("/roles.html"))
-        .unwrap()["tab"]
-        .clone();
+    let url = stage.site.url("/roles.html");
+    let tab = stage.client.listed("the page's tab", |tab| tab["url"] == url).await["tab"].clone();
     // The same browser with its page is taken over by a hub that only lets read.
     stage.hub.kill();
     let data = data_of(&stage.hub);
     let flags = ["--read-only", "--data", data.to_str().unwrap()];
     let hub = HubOptions::new(PROGRAM).flags(&flags).start().await;
     let (client, site) = (Driver::new(&hub, "claude"), &stage.site);
-    let shown = eventually("the browser comes over", async || {
-        let result = client.result("browser_snapshot", json!({"tab": tab})).await;
-        (result["isError"] != true).then(|| result["content"][0]["text"].to_string())
-    })
-    .await;
+    // The browser comes over.
+    let look = async || client.result("browser_snapshot", json!({"tab": tab})).await;
+    let shown = until_it_works(look).await["content"][0]["text"].to_string();
     assert!(shown.contains("Shop"), "{shown}");
     for (tool, args) in [
         ("browser_interact", json!({"action": "click", "selector": "#menu", "tab": tab})),

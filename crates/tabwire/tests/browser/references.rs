@@ -106,10 +106,8 @@ async fn a_reference_means_nothing_in_another_tab(stage: &Stage) {
     })
     .await;
     let theirs = reference_in(&shown, "Ann");
-    let list = client.tab("list", json!({})).await;
-    let tabs = list["tabs"].as_array().unwrap();
-    let is_first = |it: &&Value| it["title"] == "List" && it["tab"] != other;
-    let first = tabs.iter().find(is_first).unwrap()["tab"].clone();
+    let is_first = |it: &Value| it["title"] == "List" && it["tab"] != other;
+    let first = client.listed("the first tab", is_first).await["tab"].clone();
     let args = json!({"ref": theirs, "tab": first});
     client.refused("click", args, "DEAD_REFERENCE|ELEMENT_NOT_FOUND").await;
     assert!(client.seen(site, json!({"tab": first})).await.is_empty());

@@ -2,11 +2,11 @@
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
-use testkit::{HubOptions, HubProcess, McpHttp, Site, within};
+use testkit::{HubOptions, HubProcess, McpHttp, Site, eventually, within};
 
 use crate::processes;
 
@@ -16,6 +16,9 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tabwire");
 pub const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/pages");
 /// How long a browser may take to come up on a busy machine.
 const STARTING: Duration = Duration::from_secs(90);
+/// How long it may take until everything works again after a death: where no page wakes the
+/// extension's worker, an alarm does so every 30 s.
+pub const BACK: Duration = Duration::from_secs(90);
 
 /// Everything that a journey needs.
 pub struct Stage {
@@ -40,7 +43,12 @@ impl Stage {
 
     /// Starts a hub with flags, and a browser.
     pub async fn with(flags: &[&str]) -> Self {
-        let hub = HubOptions::new(PROGRAM).flags(flags).start().await;
+        Self::of(HubOptions::new(PROGRAM).flags(flags)).await
+    }
+
+    /// Starts a hub that was prepared, and a browser.
+    pub async fn of(options: HubOptions) -> Self {
+        let hub = options.start().await;
         let site = Site::start(PAGES).await;
         let client = Driver::new(&hub, "claude");
         let session = client.start_browser(json!({})).await;
@@ -81,7 +89,8 @@ impl Driver {
     /// Makes a client of a hub.
     pub fn new(hub: &HubProcess, name: &str) -> Self {
         let mcp = McpHttp::modern(hub.port()).named(name).header("Tabwire-Client", name);
-        Self { mcp }
+        // Nothing takes longer than a browser that comes up.
+        Self { mcp: mcp.patient(STARTING) }
     }
 
     /// Makes a client that is bound to one browser.
@@ -175,6 +184,16 @@ impl Driver {
         self.call("browser_tab", with(json!({"action": action}), more)).await
     }
 
+    /// Waits until the list has a tab that fits, and returns it: tabs are told after what a call
+    /// does to them.
+    pub async fn listed(&self, what: &str, fits: impl Fn(&Value) -> bool) -> Value {
+        eventually(what, async || {
+            let list = self.tab("list", json!({})).await;
+            list["tabs"].as_array().unwrap().iter().find(|entry| fits(entry)).cloned()
+        })
+        .await
+    }
+
     /// Opens a tab; returns its number.
     pub async fn new_tab(&self, url: &str) -> u64 {
         let opened = self.tab("new", json!({"url": url})).await;
@@ -205,6 +224,19 @@ impl Driver {
         self.call("browser_execute", with(ask, more)).await;
         let told = site.report(&name).await;
         told.as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+    }
+}
+
+/// Calls until it works; returns the result.
+pub async fn until_it_works(mut call: impl AsyncFnMut() -> Value) -> Value {
+    let deadline = Instant::now() + BACK;
+    loop {
+        let result = call().await;
+        if result["isError"] != true {
+            return result;
+        }
+        assert!(Instant::now() < deadline, "it does not work again: {result}");
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
 

@@ -1,12 +1,11 @@
 //! What a page costs: numbers that agree with the page's own, and a trace of what it did.
 
 use serde_json::{Value, json};
-use testkit::eventually;
 
 use crate::{
     pictures::decode,
     processes,
-    stage::{Stage, with},
+    stage::{Stage, until_it_works, with},
 };
 
 async fn debug(stage: &Stage, action: &str, more: Value) -> Value {
@@ -17,6 +16,10 @@ async fn numbers_agree_with_the_pages_own(stage: &Stage) {
     stage.open("/timings.html").await;
     let wait = json!({"action": "wait", "expression": "measures().loaded > 0"});
     stage.client.call("browser_navigate", wait).await;
+    // A page may be drawn after it has loaded.
+    let drawn = "new Promise((done) => new PerformanceObserver(() => done(true))\
+        .observe({ type: 'largest-contentful-paint', buffered: true }))";
+    assert_eq!(stage.client.evaluate(drawn).await, true);
     let told = debug(stage, "performance", json!({})).await;
     stage.client.evaluate("report('measures', measures())").await;
     let own = stage.site.report("measures").await;
@@ -100,12 +103,8 @@ async fn a_trace_goes_on_when_the_worker_dies(stage: &Stage) {
     stage.open("/timings.html").await;
     debug(stage, "trace_start", json!({"categories": ["blink.user_timing"]})).await;
     processes::kill_worker(&stage.hub).await;
-    eventually("the worker is back", async || {
-        let args = json!({"expression": "work('after the death')"});
-        let result = stage.client.result("browser_execute", args).await;
-        (result["isError"] != true).then_some(())
-    })
-    .await;
+    let args = json!({"expression": "work('after the death')"});
+    until_it_works(async || stage.client.result("browser_execute", args.clone()).await).await;
     let told = debug(stage, "trace_stop", json!({})).await;
     let trace = decode(told["file"]["data"].as_str().unwrap_or_else(|| panic!("{told}")));
     assert!(String::from_utf8_lossy(&trace).contains("after the death"), "{told}");

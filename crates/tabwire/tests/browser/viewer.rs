@@ -4,9 +4,11 @@
 //! the client is told is compared with what the page itself says. The browser is driven by
 //! another client, as a person would.
 
+use std::fs;
+
 use serde_json::{Value, json};
 use testkit::{
-    Era, McpStdio, Site, StdioOptions, eventually,
+    Era, HubOptions, McpStdio, Site, StdioOptions, eventually,
     mcp::client::{McpClient, Transport},
 };
 
@@ -14,12 +16,26 @@ use crate::stage::{Driver, PROGRAM, Stage, with};
 
 const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const BUNDLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/viewer/dist/main.js");
+const MANIFEST: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../apps/hello3d.toml");
 /// What a new viewer shows.
 pub const FIRST_COLOUR: &str = "#e4572e";
 
 /// Fails with words where there is nothing to open.
 pub fn must_be_built() {
     assert!(std::path::Path::new(BUNDLE).exists(), "build the viewer first: npm run build in web/");
+}
+
+/// Starts a hub whose viewers may take their time, and a browser: where several draw without a GPU,
+/// the two seconds that a client usually waits for a page are too few.
+pub async fn start(flags: &[&str]) -> Stage {
+    must_be_built();
+    let options = HubOptions::new(PROGRAM).flags(&["--state-timeout", "25s"]).flags(flags);
+    let shipped = fs::read_to_string(MANIFEST).unwrap();
+    let patient = shipped.replace("timeoutMs = 2000\n", "timeoutMs = 25000\n");
+    assert_ne!(patient, shipped, "the manifest says how long a page may take");
+    let apps = options.place().folder("apps");
+    fs::write(apps.join("hello3d.toml"), patient).unwrap();
+    Stage::of(options.flags(&["--apps", apps.to_str().unwrap()])).await
 }
 
 /// Opens a viewer in a tab of its own and waits until it is connected; returns the tab.
@@ -67,7 +83,7 @@ fn check(answer: &Value, value: Value, source: &str) {
 }
 
 async fn the_round_trip(way: (Transport, Era)) {
-    let stage = Stage::start().await;
+    let stage = start(&[]).await;
     let mut client = McpClient::connect(PROGRAM, &stage.hub, way).await;
     // Nobody has the tool yet; what there is, is named.
     let (_, words) = client.call("get_model_color", json!({})).await.error();
@@ -134,8 +150,7 @@ async fn a_client_over_http_asks_changes_and_sees_what_hands_do() {
 
 #[tokio::test]
 async fn a_page_that_has_told_nothing_yet_is_asked() {
-    let stage = Stage::start().await;
-    must_be_built();
+    let stage = start(&[]).await;
     let site = Site::start(REPOSITORY).await;
     // The real viewer, but its pushes are held back.
     let page = "/crates/tabwire/tests/browser/pages/viewer-late.html";
@@ -165,7 +180,7 @@ async fn own_page(stage: &Stage) -> (McpStdio, u64) {
 
 #[tokio::test]
 async fn a_page_that_is_closed_during_a_query_leaves_its_last_state_marked_as_stale() {
-    let stage = Stage::start().await;
+    let stage = start(&[]).await;
     let (mut client, tab) = own_page(&stage).await;
     // The page stands still, so that nothing answers the query.
     let url = stage.site.url("/hold/still");
@@ -194,7 +209,7 @@ async fn a_page_that_is_closed_during_a_query_leaves_its_last_state_marked_as_st
 
 #[tokio::test]
 async fn a_page_that_is_closed_during_a_command_is_told_and_never_as_done() {
-    let stage = Stage::with(&["--resume-grace", "200ms"]).await;
+    let stage = start(&["--resume-grace", "200ms"]).await;
     let (mut client, tab) = own_page(&stage).await;
     let model = json!({"url": stage.site.url("/hold/model.glb")});
     let command = client.ask("tools/call", json!({"name": "load_model", "arguments": model}));

@@ -5,8 +5,8 @@ use tokio::task::{JoinSet, LocalSet};
 
 use crate::{
     painting::{Painting, between, colour, distance, hue},
-    stage::{Driver, Stage},
-    viewer::{address, connected, must_be_built},
+    stage::Driver,
+    viewer::{address, connected, start},
 };
 
 const VIEWERS: u32 = 20;
@@ -37,8 +37,7 @@ async fn drive(client: Driver, viewer: u32) -> Driver {
 
 #[tokio::test]
 async fn twenty_viewers_in_one_browser_are_driven_at_once_and_do_not_hear_each_other() {
-    must_be_built();
-    let stage = Stage::start().await;
+    let stage = start(&[]).await;
     let (here, mut driving) = (LocalSet::new(), JoinSet::new());
     for viewer in 0..VIEWERS {
         let client = stage.another_client(&format!("client-{viewer}"));

@@ -4,11 +4,12 @@
 //! with a tolerance; the background is exact. Where the model is, is found by painting it twice.
 
 use serde_json::{Value, json};
+use testkit::eventually;
 
 use crate::{
     painting::{Colour, Painting, between, brightness, colour, distance, hue},
     stage::Stage,
-    viewer::{address, connected, must_be_built, open},
+    viewer::{address, connected, open, start},
 };
 
 /// How far a hue may be from the one that was asked for, in degrees.
@@ -23,7 +24,7 @@ struct View {
 
 impl View {
     async fn open() -> Self {
-        let stage = Stage::start().await;
+        let stage = start(&[]).await;
         let tab = open(&stage, &address(&stage, ""), "viewer").await;
         let mut view = Self { stage, tab, model: Vec::new() };
         let red = view.painted("change_model_color", json!({"color": "#ff0000"})).await;
@@ -131,15 +132,17 @@ async fn lights_brighten_darken_and_tint_the_model() {
 
 #[tokio::test]
 async fn a_page_in_the_background_shows_what_has_changed_as_soon_as_it_is_seen() {
-    must_be_built();
-    let stage = Stage::start().await;
+    let stage = start(&[]).await;
     let tab = stage.client.new_tab(&address(&stage, "")).await;
     connected(&stage.client, "viewer").await;
     stage.client.works("change_background_color", json!({"color": "#00aa22"})).await;
     stage.client.tab("activate", json!({"tab": tab})).await;
     let view = View { stage, tab, model: Vec::new() };
-    let found = view.page_at(5, 100).await;
-    assert!(distance(found, colour("#00aa22")) < 6.0, "{found:?}");
+    eventually("the new background is seen", async || {
+        let found = view.page_at(5, 100).await;
+        (distance(found, colour("#00aa22")) < 6.0).then_some(())
+    })
+    .await;
 }
 
 #[tokio::test]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     painting::Painting,
     stage::{Driver, Stage},
-    viewer::{address, connected, must_be_built},
+    viewer::{self, address, connected},
     viewer_cases::{Case, GETTERS, LIMITS, NOTHING, OWN, light, model_and_camera},
 };
 
@@ -20,8 +20,7 @@ const REFUSED: &str = "invalid_argument|TOOL_FAILED";
 
 /// A viewer in the background, where it answers without drawing; and the tools without it.
 async fn start() -> (Stage, Vec<String>) {
-    must_be_built();
-    let stage = Stage::start().await;
+    let stage = viewer::start(&[]).await;
     let without = stage.client.tools().await;
     stage.client.new_tab(&address(&stage, "")).await;
     connected(&stage.client, "viewer").await;

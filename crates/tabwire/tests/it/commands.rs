@@ -1,7 +1,5 @@
 //! The command line: what it prints, for people and for programs, and how it ends.
 
-use std::net::TcpListener;
-
 use serde_json::{Value, json};
 use testkit::{Answer, Commands, FakeApp, FakeBrowser, HubProcess, Place, eventually};
 
@@ -128,8 +126,10 @@ async fn a_call_ends_with_a_code_that_says_how() {
 #[tokio::test]
 async fn without_a_hub_commands_end_with_three() {
     let place = Place::create();
-    // Bound and let go: nobody listens there.
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    // Bound and kept: nobody listens there, and no hub of another test gets it meanwhile.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let port = socket.local_addr().unwrap().port().to_string();
     let commands = Commands::new(PROGRAM, &place);
     for args in [&["sessions"][..], &["sessions", "x"], &["call", "paint"], &["tail"]] {
         let args = [args, &["--port", &port]].concat();

@@ -124,7 +124,7 @@ async fn everything_works_byte_by_byte_and_with_delays() {
 #[tokio::test]
 async fn a_call_over_a_cut_ends_exactly_once() {
     let mut rng = Rng::seeded(20_260_103);
-    let hub = hub(&["--call-timeout", "5s", "--takeover-probe", "100ms"]).await;
+    let hub = hub(&["--call-timeout", "60s", "--takeover-probe", "100ms"]).await;
     let cutter = Cutter::start(hub.port()).await;
     let mut app = through(&cutter, hub.port()).await;
     app.offer_tools(&["paint"]).await;

@@ -173,7 +173,8 @@ async fn a_running_hub_tells_which_browsers_are_there() {
 #[tokio::test]
 async fn a_frozen_hub_is_a_problem_and_a_killed_one_is_not() {
     let machine = Machine::new(PROGRAM);
-    let client = machine.relay().connect(LEGACY).await;
+    // It is killed, and must not end by itself before.
+    let client = machine.relay_with(&["--idle-exit", "10m"]).connect(LEGACY).await;
     machine.freeze_hub().await;
     let told = machine.run(&["doctor", "--json"]).await.must_exit(1);
     check(&told, "hub", "problem", "does not answer");

@@ -234,7 +234,7 @@ async fn acked_messages_of_a_browser_are_there_and_the_rest_is_sent_again() {
 #[tokio::test]
 async fn the_last_state_is_there_with_its_age_until_the_page_tells_a_new_one() {
     for end in ENDS {
-        let mut hub = hub(&["--state-timeout", "300ms"]).await;
+        let mut hub = hub(&["--state-timeout", "30s"]).await;
         let mut app = FakeBrowser::connected(hub.port(), "viewer").await;
         app.publish_state("p1", 3, json!({"color": "red"})).await;
         app.until_acked().await;
@@ -276,18 +276,19 @@ async fn the_last_state_is_there_with_its_age_until_the_page_tells_a_new_one() {
 #[tokio::test]
 async fn the_audit_keeps_one_line_per_call() {
     for end in ENDS {
-        let mut hub = hub(&["--call-timeout", "200ms"]).await;
+        let mut hub = hub(&[]).await;
         let mut app = FakeBrowser::with_tools(hub.port(), "viewer", &["paint"]).await;
         let api = hub.api();
-        for number in 0..3 {
+        for number in 0..2 {
             let (answer, ()) = tokio::join!(api.call_tool("viewer", "paint", json!({})), async {
                 let call = app.call().await;
-                if number < 2 {
-                    app.answer(&call, json!(number)).await;
-                }
+                app.answer(&call, json!(number)).await;
             });
-            assert_eq!(answer.status == 200, number < 2, "{}", answer.text());
+            answer.must_be(200);
         }
+        let hasty = json!({"session": "viewer", "tool": "paint", "args": {}, "timeoutMs": 200});
+        let answer = api.call(hasty).await;
+        assert_ne!(answer.status, 200, "{}", answer.text());
         // A line follows its call; it is on disk when a later write is.
         let before = eventually("three lines", async || {
             let lines = api.get("/api/audit").await.must_be(200).json();
@@ -408,7 +409,7 @@ async fn a_wall_clock_that_jumps_disconnects_nobody() {
     };
     // Loaded without its wrapper, which would stand between the test and the hub.
     let options = HubOptions::new(PROGRAM)
-        .flags(&["--ping-after", "20s", "--call-timeout", "8s"])
+        .flags(&["--ping-after", "20s", "--call-timeout", "30s"])
         .variable("LD_PRELOAD", &library)
         .variable("FAKETIME_DONT_FAKE_MONOTONIC", "1")
         .variable("DONT_FAKE_MONOTONIC", "1")
@@ -425,7 +426,7 @@ async fn a_wall_clock_that_jumps_disconnects_nobody() {
         fs::write(&clock, jump).unwrap();
         let (answer, ()) = tokio::join!(api.call_tool("viewer", "paint", json!({})), async {
             let call = app.call().await;
-            assert!(call["deadlineMs"].as_u64().unwrap() <= 8_000, "{call}");
+            assert!(call["deadlineMs"].as_u64().unwrap() <= 30_000, "{call}");
             app.answer(&call, json!(jump)).await;
         });
         assert_eq!(answer.must_be(200).json()["result"], jump);

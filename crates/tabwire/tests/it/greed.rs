@@ -21,7 +21,8 @@ fn check_growth(hub: &HubProcess, before: u64) {
 
 #[tokio::test]
 async fn a_reader_that_never_reads_is_closed_and_costs_little() {
-    let scene = Scene::new(&["--write-timeout", "700ms"]).await;
+    // That it says nothing is not what it is closed for.
+    let scene = Scene::new(&["--write-timeout", "700ms", "--ping-after", "10m"]).await;
     let _lazy = FakeBrowser::connected(scene.port(), "lazy").await;
     let api = scene.api();
     let before = scene.hub.memory_kib();
@@ -35,7 +36,7 @@ async fn a_reader_that_never_reads_is_closed_and_costs_little() {
         sent += 50;
         scene.bystander_answers().await;
         check_growth(&scene.hub, before);
-        assert!(started.elapsed() < Duration::from_secs(15), "still connected after {sent} events");
+        assert!(started.elapsed() < Duration::from_secs(90), "still connected after {sent} events");
     }
     for _ in 0..200 {
         api.event("lazy", "large", large.clone()).await;

@@ -87,7 +87,7 @@ async fn what_comes_again_is_dropped_and_counted() {
 }
 
 #[tokio::test]
-async fn an_ack_comes_within_a_second() {
+async fn an_ack_comes_soon_and_unasked() {
     let hub = hub(&[]).await;
     let mut app = FakeBrowser::connected(hub.port(), "viewer").await;
     for burst in [1, 1, 7, 200] {
@@ -96,7 +96,8 @@ async fn an_ack_comes_within_a_second() {
             app.publish(tick(number)).await;
         }
         app.until_acked().await;
-        assert!(started.elapsed() < Duration::from_millis(1500), "{:?}", started.elapsed());
+        // Before anything else is due that would bring it along, such as a ping after 20 s.
+        assert!(started.elapsed() < Duration::from_secs(15), "{:?}", started.elapsed());
     }
 }
 

@@ -83,7 +83,7 @@ async fn too_large_a_state_is_over_the_limit() {
 
 #[tokio::test]
 async fn too_large_a_state_in_an_answer_is_an_error_of_that_answer() {
-    let scene = Scene::new(&["--state-timeout", "8s"]).await;
+    let scene = Scene::new(&["--state-timeout", "60s"]).await;
     let mut peer = FakeBrowser::connected(scene.port(), "viewer").await;
     let api = scene.api();
     let (answer, ()) = tokio::join!(api.state("viewer", ""), async {

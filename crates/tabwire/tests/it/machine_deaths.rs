@@ -13,7 +13,7 @@ use testkit::{
     eventually,
     machine::rounds,
     mcp::{Reply, text},
-    within,
+    torture, within,
 };
 use tokio::{net::TcpStream, task::JoinHandle};
 
@@ -23,11 +23,11 @@ use crate::{mcp_scene::LEGACY, scene::PROGRAM};
 const TOOLS: [&str; 2] = ["hold", "echo"];
 /// How often a browser tries to come back.
 const RETRY: Duration = Duration::from_millis(250);
-/// How soon browsers must be back, in nineteen cases of twenty.
+/// How soon browsers must be back, in nineteen cases of twenty, where there are enough cases.
 const BACK: Duration = Duration::from_secs(3);
 
 /// An app that comes back whenever its hub is gone. It never answers `hold`, and everything else
-/// with the arguments.
+/// with the arguments. It has no state.
 struct Returning {
     life: Arc<Mutex<Life>>,
     task: JoinHandle<()>,
@@ -95,6 +95,11 @@ async fn serve(app: &mut FakeBrowser, life: &Mutex<Life>) {
             None => {}
             Some(Incoming::Message(message)) => {
                 let Some(call) = app.do_duty(message).await else { continue };
+                if call["type"] == "requestState" {
+                    let id = &call["requestId"];
+                    let none = json!({"type": "stateError", "requestId": id, "error": "none"});
+                    app.try_say(&none).await;
+                }
                 if call["type"] != "callTool" {
                     continue;
                 }
@@ -129,14 +134,21 @@ async fn check_quiet(client: &mut McpStdio) {
 
 /// Waits until the hub has heard of the app's tools again.
 async fn knows_the_app(client: &mut McpStdio) {
-    for _ in 0..200 {
+    eventually("the app's tools are known", async || {
         let listed = client.request("tools/list", json!({})).await.result();
-        if listed.to_string().contains("\"echo\"") {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    panic!("the app's tools are not known");
+        listed.to_string().contains("\"echo\"").then_some(())
+    })
+    .await;
+}
+
+/// Waits until all that the hub knows is on disk: of the rest the next one has not heard.
+async fn all_is_kept(machine: &Machine) {
+    let body = json!({"session": "app", "name": "marker"});
+    eventually("all is on disk", async || {
+        let answer = machine.api().post("/api/events", &body).await.must_be(200).json();
+        (answer["kept"] == true).then_some(())
+    })
+    .await;
 }
 
 fn call(tool: &str, args: Value) -> Value {
@@ -163,12 +175,16 @@ async fn a_hub_killed_in_mid_call_costs_no_client_its_stream() {
     let (mut back, mut served) = (Vec::new(), Vec::new());
     for round in 1..=rounds(3, 100) {
         let before = machine.running().await;
-        let held = app.calls().len();
+        let (held, api) = (app.calls().len(), machine.api());
+        // It may still be asking the app for its state.
+        api.until_metric("tabwire_calls_in_flight", 0.0).await;
         let mut sent = Vec::new();
         for client in &mut clients {
             sent.push(client.ask("tools/call", call("hold", json!({"round": round}))).await);
         }
         app.until_called(held + 1).await;
+        // The others wait behind the first, but the hub has them.
+        api.until_metric("tabwire_calls_in_flight", clients.len() as f64).await;
         // It hears them and does not live to answer.
         machine.freeze_hub().await;
         let mut reads = Vec::new();
@@ -213,7 +229,9 @@ async fn a_hub_killed_in_mid_call_costs_no_client_its_stream() {
     }
     p95("requests answered by the next hub", served);
     let back = p95("the browser is back", back);
-    assert!(back < BACK, "{back:?}");
+    // The slowest of a few says more about what else the machine did than about us.
+    let limit = if torture::is_long() { BACK } else { PATIENCE };
+    assert!(back < limit, "{back:?}");
 }
 
 /// What may be asked, and what may become of it.
@@ -236,6 +254,7 @@ async fn a_hub_killed_at_any_moment_leaves_one_answer_per_request() {
     }
     let app = Returning::new(machine.port()).await;
     knows_the_app(&mut clients[0]).await;
+    all_is_kept(&machine).await;
     let (mut number, mut unknown, mut done) = (0, 0, 0);
     for round in 1..=rounds(3, 100) {
         let mut asked: Vec<Vec<(u64, &str)>> = vec![Vec::new(); clients.len()];

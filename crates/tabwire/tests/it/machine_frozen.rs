@@ -16,8 +16,8 @@ use crate::{mcp_scene::LEGACY, scene::PROGRAM};
 const WANTED: Duration = Duration::from_secs(1);
 /// How long a relay may take to answer in the hub's place. It gives no request less than 30 s,
 /// even one that asks for less, and 2 s more to a hub that may be awake after all. That is too
-/// much for a request that has said how long it can wait.
-const AT_MOST: Duration = Duration::from_secs(45);
+/// much for a request that has said how long it can wait. The rest is for a busy machine.
+const AT_MOST: Duration = Duration::from_secs(90);
 
 /// How often each client calls a frozen hub.
 const PAINTS: usize = 5;

@@ -11,6 +11,11 @@ use testkit::{
 use crate::{mcp_scene::LEGACY, scene::PROGRAM};
 
 const CROWD: usize = 8;
+/// After how long without anybody a hub ends, where that is tried. Its first client must be there
+/// before that, on a busy machine too.
+const IDLE_EXIT: &str = "5s";
+/// A good deal longer than that.
+const LONGER: Duration = Duration::from_millis(7500);
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -153,10 +158,10 @@ async fn once_the_port_is_free_the_next_start_succeeds() {
 #[tokio::test]
 async fn a_hub_that_nobody_uses_ends() {
     let machine = Machine::new(PROGRAM);
-    let client = machine.relay_with(&["--idle-exit", "1s"]).connect(LEGACY).await;
+    let client = machine.relay_with(&["--idle-exit", IDLE_EXIT]).connect(LEGACY).await;
     let pid = machine.pid();
-    // Twice the time: a connected client is enough, even one that says nothing.
-    tokio::time::sleep(Duration::from_millis(2200)).await;
+    // More than the time: a connected client is enough, even one that says nothing.
+    tokio::time::sleep(LONGER).await;
     assert!(is_alive(pid), "it ended while a client was there");
     assert_eq!(client.finish().await.status.code(), Some(0));
     gone(pid).await;
@@ -167,11 +172,11 @@ async fn a_hub_that_nobody_uses_ends() {
 #[tokio::test]
 async fn a_browser_keeps_the_hub_alive() {
     let machine = Machine::new(PROGRAM);
-    let client = machine.relay_with(&["--idle-exit", "1s"]).connect(LEGACY).await;
+    let client = machine.relay_with(&["--idle-exit", IDLE_EXIT]).connect(LEGACY).await;
     let pid = machine.pid();
     let mut app = FakeBrowser::with_tools(machine.port(), "app", &["paint"]).await;
     client.finish().await;
-    tokio::time::sleep(Duration::from_millis(2200)).await;
+    tokio::time::sleep(LONGER).await;
     app.settle().await;
     assert!(is_alive(pid), "it ended while a browser was there");
     app.vanish();

@@ -208,17 +208,18 @@ async fn a_tool_stays_listed_while_its_app_is_away_and_says_so() {
 
 #[tokio::test]
 async fn what_an_app_reports_as_failed_and_what_takes_too_long_is_for_the_model_to_read() {
-    let hub = hub(&["--call-timeout", "150ms", "--abandoned-grace", "50ms"]).await;
-    let peer = FakeBrowser::app(hub.port(), "north");
-    let _north =
-        FakeApp::start(peer, &["fail?", "hang?"], |call| match call["toolName"].as_str() {
-            Some("fail") => Answer::Error("NO_PAINT", "the tin is empty"),
-            _ => Answer::Never,
-        })
-        .await;
-    for (way, mut client) in every_way(&hub).await {
+    // Only the one that never answers has little time.
+    let (patient, hasty) = (hub(&[]).await, hub(&["--call-timeout", "150ms"]).await);
+    let peer = FakeBrowser::app(patient.port(), "north");
+    let fail = |_: &Value| Answer::Error("NO_PAINT", "the tin is empty");
+    let _north = FakeApp::start(peer, &["fail?"], fail).await;
+    let peer = FakeBrowser::app(hasty.port(), "south");
+    let _south = FakeApp::start(peer, &["hang?"], |_| Answer::Never).await;
+    for (way, mut client) in every_way(&patient).await {
         let (failed, said) = client.call("fail", json!({})).await.told();
         assert!(failed && said.contains("the tin is empty"), "{way:?}: {said}");
+    }
+    for (way, mut client) in every_way(&hasty).await {
         let (failed, said) = client.call("hang", json!({})).await.told();
         assert!(failed && said.contains("timed_out"), "{way:?}: {said}");
     }

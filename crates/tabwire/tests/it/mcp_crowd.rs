@@ -64,7 +64,9 @@ async fn run_stdio(client: &mut McpStdio, errands: Vec<Errand>) {
             open.insert(client.ask("tools/call", params).await, errand);
         }
         while !open.is_empty() {
-            let answer = client.recv().await.expect("an answer");
+            // News about tools may come too.
+            let is_answer = |message: &Value| message.get("method").is_none();
+            let answer = client.until("an answer", is_answer).await;
             let errand = open.remove(&answer["id"].as_u64().unwrap()).expect("one that was asked");
             check(&testkit::mcp::Reply(answer).result(), &errand);
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use testkit::{
-    Ask, Era, Http, HubProcess, PATIENCE, eventually,
+    Ask, Era, FakeBrowser, Http, HubProcess, PATIENCE, eventually,
     mcp::{http::ACCEPT, read_message},
     within,
 };
@@ -153,20 +153,25 @@ async fn a_body_that_is_too_large_is_refused() {
 async fn more_calls_than_one_client_may_have_open_are_refused_and_the_others_answered() {
     let hub = hub(&[]).await;
     let mut client = stdio(&hub, Era::Modern).await;
-    let args = json!({"name": "sleep", "arguments": {"durationMs": 6500}});
+    let late = json!({"until": "connected", "session": "late", "timeoutMs": 300_000});
+    let args = json!({"name": "wait_for", "arguments": late});
     let mut ids = Vec::new();
     for _ in 0..300 {
         ids.push(client.ask("tools/call", args.clone()).await);
     }
-    let (mut slept, mut refused) = (0, 0);
-    for id in ids {
+    // What the others wait for happens only when one was refused.
+    let first = client.until("an answer", |message| message.get("method").is_none()).await;
+    assert_eq!(first["error"]["code"], -32000, "{first}");
+    let _late = FakeBrowser::connected(hub.port(), "late").await;
+    let (mut met, mut refused) = (0, 1);
+    for id in ids.into_iter().filter(|id| first["id"] != *id) {
         match client.answer(id).await.0.get("error") {
-            None => slept += 1,
+            None => met += 1,
             Some(error) => {
                 assert_eq!(error["code"], -32000, "{error}");
                 refused += 1;
             }
         }
     }
-    assert!(slept >= 256 && refused > 0, "{slept} slept, {refused} refused");
+    assert!(met >= 256 && met + refused == 300, "{met} met, {refused} refused");
 }

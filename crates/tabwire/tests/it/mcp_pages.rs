@@ -141,7 +141,7 @@ async fn a_tool_that_no_page_declares_is_for_the_model_to_read() {
 
 #[tokio::test]
 async fn a_state_is_read_from_the_cache_by_path_and_fresh_on_demand() {
-    let hub = hub(&[]).await;
+    let hub = hub(&["--state-timeout", "30s"]).await;
     let mut north = app(&hub, "north", json!({"model": {"color": "red"}})).await;
     let client = http(&hub, Era::Modern).await;
     let state = client.call("app_state", json!({"path": "/model/color"})).await.result();
@@ -174,7 +174,7 @@ async fn a_state_is_read_from_the_cache_by_path_and_fresh_on_demand() {
 
 #[tokio::test]
 async fn a_state_that_nobody_has_is_for_the_model_to_read() {
-    let hub = hub(&["--state-timeout", "200ms"]).await;
+    let hub = hub(&["--state-timeout", "30s"]).await;
     let client = http(&hub, Era::Modern).await;
     // `app_state` exists, so this is not the protocol's error.
     let (failed, said) = client.call("app_state", json!({})).await.told();

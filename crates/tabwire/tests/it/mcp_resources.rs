@@ -175,7 +175,7 @@ async fn what_is_not_there_is_an_error_of_its_era() {
 
 #[tokio::test]
 async fn a_state_that_the_app_cannot_give_is_an_error_that_says_so() {
-    let hub = hub(&["--state-timeout", "200ms"]).await;
+    let hub = hub(&["--state-timeout", "30s"]).await;
     let _north = FakeApp::echo(hub.port(), "north", &[]).await;
     for (way, mut client) in every_way(&hub).await {
         let uri = "tabwire://session/north/state";

@@ -13,7 +13,7 @@ use crate::{
 /// Asks to wait, with a limit that no test reaches.
 async fn wait(client: &mut McpStdio, mut args: Value) -> u64 {
     if args.get("timeoutMs").is_none() {
-        args["timeoutMs"] = json!(20_000);
+        args["timeoutMs"] = json!(300_000);
     }
     client.ask("tools/call", json!({"name": "wait_for", "arguments": args})).await
 }
@@ -27,7 +27,7 @@ async fn waited(client: &mut McpStdio, id: u64) -> Value {
 /// Fails the test when an answer has come to any but this request: nothing else was met.
 async fn still_waits(client: &mut McpStdio, id: u64) {
     client.request("tools/list", json!({})).await.result();
-    let answered = client.call("sleep", json!({"durationMs": 1})).await;
+    let answered = client.call("sleep", json!({"durationMs": 30})).await;
     answered.result();
     let early = |message: &Value| message["id"] == id;
     assert!(!client.kept().any(early), "{id} was answered too early");

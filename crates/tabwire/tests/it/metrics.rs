@@ -38,10 +38,10 @@ async fn calls_are_counted_by_tool_and_end() {
         .await;
     let api = hub.api();
     for (tool, how, timeout) in [
-        ("paint", "well", 5_000),
-        ("paint", "well", 5_000),
-        ("look", "well", 5_000),
-        ("paint", "badly", 5_000),
+        ("paint", "well", 60_000),
+        ("paint", "well", 60_000),
+        ("look", "well", 60_000),
+        ("paint", "badly", 60_000),
         ("look", "never", 50),
     ] {
         let args = json!({"how": how});
@@ -117,7 +117,7 @@ async fn commands_of_browsers_cannot_break_the_text() {
     browser.connect().await;
     let api = hub.api();
     for wrong in ["evil\"} 1\n# EOF\n", "a\\b"] {
-        let body = json!({"tool": wrong, "target": "command", "timeoutMs": 5_000});
+        let body = json!({"tool": wrong, "target": "command", "timeoutMs": 60_000});
         let (_, ()) = tokio::join!(api.call(body), async {
             let call = browser.call().await;
             browser.answer(&call, json!(1)).await;

@@ -6,9 +6,15 @@ use testkit::{Api, Dial, FakeApp, FakeBrowser, HubOptions, HubProcess, Socket};
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tabwire");
 
-/// Starts a hub.
+/// Starts a hub. Unless the flags say otherwise its peers have long to say hello: the tests say it,
+/// between other things and on a machine that does much else too.
 pub async fn hub(flags: &[&str]) -> HubProcess {
-    HubOptions::new(PROGRAM).flags(flags).start().await
+    let options = HubOptions::new(PROGRAM).flags(flags);
+    let options = match flags.contains(&"--hello-timeout") {
+        true => options,
+        false => options.flags(&["--hello-timeout", "60s"]),
+    };
+    options.start().await
 }
 
 /// A hub with an app that minds its own business.

@@ -9,11 +9,26 @@ use testkit::{
 
 use crate::scene::hub;
 
+/// A silent browser is given up soon, and a living one has more time to answer than a busy
+/// machine needs.
+pub const LIVELY: &[&str] = &["--ping-after", "200ms", "--dead-after", "4s"];
+/// Longer than a browser may be silent by [`LIVELY`].
+const STAY_MS: u64 = 5000;
+
+/// Gives a socket that is asked whether it lives all the time that it needs, unless a test has a
+/// limit of its own.
+pub fn unhurried(flags: &[&str]) -> &'static [&'static str] {
+    match flags.contains(&"--takeover-probe") {
+        true => &[],
+        false => &["--takeover-probe", "20s"],
+    }
+}
+
 /// Starts a hub that lets these extensions in, each by its own id.
 pub async fn hub_for_extensions(flags: &[&str]) -> HubProcess {
     let origins = [enhanced::ORIGIN, mcp_browser::ORIGIN, webmcp::ORIGIN].join(",");
     let usual = ["--compat", "mcp_browser=0", "--allow-origin", &origins];
-    hub(&[&usual, flags].concat()).await
+    hub(&[&usual[..], unhurried(flags), flags].concat()).await
 }
 
 /// Makes an AI client with a name of its own: two of them are two clients.
@@ -44,12 +59,13 @@ pub async fn session(hub: &HubProcess, name: &str) -> Value {
     .await
 }
 
-/// Waits until a session has been connected for a second without a break.
+/// Waits until a session has been connected without a break for longer than [`LIVELY`] lets a
+/// silent one be.
 pub async fn stays(hub: &HubProcess, name: &str) {
-    let session = eventually(&format!("{name} stays for a second"), async || {
+    let session = eventually(&format!("{name} stays"), async || {
         let session = hub.api().session(name).await;
         assert_eq!(session["connected"], true, "{session}");
-        (session["sinceMs"].as_u64().unwrap() > 1000).then_some(session)
+        (session["sinceMs"].as_u64().unwrap() > STAY_MS).then_some(session)
     })
     .await;
     assert_eq!(session["connections"], 1, "{session}");

@@ -14,7 +14,9 @@ use testkit::{
 };
 use tokio::io::AsyncReadExt;
 
-use crate::seed_browsers::{client, done, failed, hub_for_extensions, names, session, stays};
+use crate::seed_browsers::{
+    LIVELY, client, done, failed, hub_for_extensions, names, session, stays,
+};
 
 #[tokio::test]
 async fn the_hub_speaks_first_acknowledges_hello_and_answers_pings() {
@@ -185,7 +187,7 @@ async fn until_let_in(options: &EnhancedOptions) -> Enhanced {
 
 #[tokio::test]
 async fn a_second_socket_of_an_instance_waits_until_the_first_is_dead() {
-    let hub = hub_for_extensions(&["--takeover-probe", "1s"]).await;
+    let hub = hub_for_extensions(&["--takeover-probe", "5s"]).await;
     let options = EnhancedOptions::new(hub.port());
     let first = options.clone().connect().await;
     first.line.until_heard("helloAck").await;
@@ -208,7 +210,7 @@ async fn a_second_socket_of_an_instance_waits_until_the_first_is_dead() {
 
 #[tokio::test]
 async fn an_instance_that_is_there_stays_and_one_that_stands_still_is_given_up() {
-    let hub = hub_for_extensions(&["--ping-after", "200ms", "--dead-after", "600ms"]).await;
+    let hub = hub_for_extensions(LIVELY).await;
     let extension = Enhanced::connect(hub.port()).await;
     session(&hub, "enhanced").await;
     // It says nothing for 30 s, and answers what the socket itself asks.

@@ -25,13 +25,14 @@ async fn a_call_that_is_not_answered_is_sent_once_and_ends_in_time() {
     assert!(said.contains("timed_out"), "{said}");
     // Messages keep their order: a second try would have come before this one.
     let other = client(&hub, "cursor");
-    done(&other, "browser_navigate", json!({"url": "https://other.example/"})).await;
+    let patient = |url: &str| json!({"url": url, "timeoutMs": 20_000});
+    done(&other, "browser_navigate", patient("https://other.example/")).await;
     let commands = extension.commands_of("browser_navigate");
     let stuck = commands.iter().filter(|one| one["payload"]["url"] == "https://stuck.example/");
     assert_eq!(stuck.count(), 1, "{commands:?}");
     // The answer that comes too late is nobody's.
     extension.release();
-    let next = done(&other, "browser_navigate", json!({"url": "https://next.example/"})).await;
+    let next = done(&other, "browser_navigate", patient("https://next.example/")).await;
     assert_eq!(next["url"], "https://next.example/");
     extension.line.must_be_open();
 }

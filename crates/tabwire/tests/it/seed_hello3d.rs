@@ -2,14 +2,39 @@
 //!
 //! What the other tests of this page begin with is here too.
 
-use serde_json::{Value, json};
-use testkit::{HubProcess, McpClient, mcp::client::WAYS, seeds::hello3d::Hello3d};
+use std::fs;
 
-use crate::scene::{PROGRAM, hub};
+use serde_json::{Value, json};
+use testkit::{HubOptions, HubProcess, McpClient, mcp::client::WAYS, seeds::hello3d::Hello3d};
+
+use crate::scene::PROGRAM;
+
+/// The page's manifest as it is shipped.
+const MANIFEST: &str = include_str!("../../../../apps/hello3d.toml");
+/// How long the page may take by that.
+const USUAL: &str = "timeoutMs = 2000";
+/// Longer than any test waits.
+const LONG_MS: u32 = 60_000;
+
+/// A hub whose manifest is the shipped one but for how long the page may take.
+pub fn hub_that_waits(limit_ms: u32) -> HubOptions {
+    let options = HubOptions::new(PROGRAM);
+    let folder = options.place().folder("config").join("tabwire/apps");
+    fs::create_dir_all(&folder).unwrap();
+    assert!(MANIFEST.contains(USUAL));
+    let manifest = MANIFEST.replace(USUAL, &format!("timeoutMs = {limit_ms}"));
+    fs::write(folder.join("hello3d.toml"), manifest).unwrap();
+    options
+}
+
+/// A hub that gives the page all the time that it needs.
+pub fn patient_hub() -> HubOptions {
+    hub_that_waits(LONG_MS)
+}
 
 /// Starts a hub that has a port for this page.
 pub async fn hub_for_pages(flags: &[&str]) -> HubProcess {
-    hub(&[&["--compat", "hello3d=0"], flags].concat()).await
+    patient_hub().flags(&["--compat", "hello3d=0"]).flags(flags).start().await
 }
 
 /// Starts a hub and opens a page.

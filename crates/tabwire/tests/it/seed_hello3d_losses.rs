@@ -14,13 +14,21 @@ use testkit::{
 
 use crate::{
     scene::PROGRAM,
-    seed_hello3d::{failed, hub_and_page, hub_for_pages, told},
+    seed_browsers::LIVELY,
+    seed_hello3d::{failed, hub_and_page, hub_for_pages, hub_that_waits, told},
 };
 
 /// Limits that no test waits for.
 const PATIENT: &[&str] = &["--state-timeout", "60s", "--call-timeout", "60s"];
-/// Limits that are soon over.
-const HASTY: &[&str] = &["--state-timeout", "700ms", "--call-timeout", "2s"];
+/// A limit that is soon over, and not before a page that answers has done so.
+const SHORT_MS: u32 = 4000;
+
+/// Starts a hub that does not wait for long, and opens a page.
+async fn hasty_hub_and_page() -> (HubProcess, Hello3d) {
+    let hub = hub_that_waits(SHORT_MS).flags(&["--compat", "hello3d=0"]).start().await;
+    let page = Hello3d::open(hub.compat("hello3d"), "first").await;
+    (hub, page)
+}
 
 /// Returns the code of the fault in a tool's result.
 fn code(result: &Value) -> &str {
@@ -61,7 +69,7 @@ async fn what_is_cached_is_told_as_stale_when_the_page_goes_during_a_question() 
 
 #[tokio::test]
 async fn a_silent_or_failing_page_leaves_the_cached_value_with_the_reason() {
-    let (hub, page) = hub_and_page(HASTY).await;
+    let (hub, page) = hasty_hub_and_page().await;
     let mut client = McpClient::connect(PROGRAM, &hub, WAYS[0]).await;
     page.with(|page| page.queries = Queries::Fail("the renderer is lost"));
     let said = failed(&mut client, "get_camera_fov", json!({})).await;
@@ -121,7 +129,7 @@ async fn a_command_without_a_page_is_an_error() {
 #[tokio::test]
 async fn a_command_that_the_page_does_not_confirm_is_called_unconfirmed() {
     for way in WAYS {
-        let (hub, page) = hub_and_page(HASTY).await;
+        let (hub, page) = hasty_hub_and_page().await;
         let mut client = McpClient::connect(PROGRAM, &hub, way).await;
         page.with(|page| page.doing = Doing::Throw);
         let (_, said) = client.call("change_model_color", json!({"color": "#cc0000"})).await.told();
@@ -165,7 +173,7 @@ async fn a_page_may_call_itself_anything() {
 
 #[tokio::test]
 async fn a_half_open_page_is_noticed_and_a_quiet_one_is_kept() {
-    let (hub, page) = hub_and_page(&["--ping-after", "200ms", "--dead-after", "1s"]).await;
+    let (hub, page) = hub_and_page(LIVELY).await;
     let quiet = Hello3d::open(hub.compat("hello3d"), "quiet").await;
     page.order(Order::Freeze);
     until_away(&hub).await;
@@ -232,7 +240,7 @@ async fn an_answer_to_nothing_is_passed_over_and_the_right_one_is_taken() {
 
 #[tokio::test]
 async fn an_answer_that_is_none_is_an_error_and_not_a_state() {
-    let (hub, page) = hub_and_page(HASTY).await;
+    let (hub, page) = hasty_hub_and_page().await;
     let mut client = McpClient::connect(PROGRAM, &hub, WAYS[0]).await;
     for texts in [
         &[r#"{"type":"stateResponse","requestId":"$id"}"#] as &[&str],

@@ -157,7 +157,7 @@ async fn many_clients_share_one_page_and_each_command_gets_its_own_confirmation(
 
 #[tokio::test]
 async fn an_id_that_is_taken_is_refused_while_its_page_lives() {
-    let (hub, first) = hub_and_page(&[]).await;
+    let (hub, first) = hub_and_page(&["--takeover-probe", "20s"]).await;
     let mut second = Hello3d::dialled(Hello3d::dial(hub.compat("hello3d")), "first").await;
     let end = second.ended().await;
     assert!(matches!(end, End::Closed(..)), "{end:?}");

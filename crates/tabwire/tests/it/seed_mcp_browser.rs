@@ -14,7 +14,9 @@ use testkit::{
     },
 };
 
-use crate::seed_browsers::{client, done, failed, hub_for_extensions, names, session, stays};
+use crate::seed_browsers::{
+    LIVELY, client, done, failed, hub_for_extensions, names, session, stays,
+};
 
 /// Starts a hub and connects an extension with a tab.
 pub async fn hub_and_browser(flags: &[&str]) -> (HubProcess, McpBrowser) {
@@ -41,7 +43,8 @@ async fn a_scan_finds_the_hub_and_leaves_no_trace() {
 
 #[tokio::test]
 async fn a_probe_is_never_closed_first() {
-    let hub = hub_for_extensions(&[]).await;
+    // Its time for a hello must not be over, however slow this is.
+    let hub = hub_for_extensions(&["--hello-timeout", "60s"]).await;
     let dial = McpBrowserOptions::new(hub.compat("mcp_browser")).dial();
     let mut silent = dial.connect().await;
     let mut asking = dial.connect().await;
@@ -119,11 +122,12 @@ async fn an_introduction_with_gaps_is_taken_all_the_same() {
 
 #[tokio::test]
 async fn heartbeats_are_answered_for_as_long_as_they_come() {
-    let hub = hub_for_extensions(&["--ping-after", "200ms", "--dead-after", "600ms"]).await;
+    let hub = hub_for_extensions(LIVELY).await;
     let options = McpBrowserOptions::new(hub.compat("mcp_browser"))
-        .heartbeat(Duration::from_millis(40), Duration::from_millis(5000));
+        .heartbeat(Duration::from_millis(100), Duration::from_secs(30));
     let browser = options.connect().await;
-    let pongs = browser.line.until_heard_times("pong", 20).await;
+    // For longer than it might be silent.
+    let pongs = browser.line.until_heard_times("pong", 50).await;
     assert_eq!(pongs[0]["timestamp"], json!(1_765_000_000_000_u64), "as the heartbeat said");
     browser.line.must_be_open();
     assert_eq!(session(&hub, "mcp-browser").await["connections"], 1);
@@ -131,8 +135,7 @@ async fn heartbeats_are_answered_for_as_long_as_they_come() {
 
 #[tokio::test]
 async fn an_extension_that_is_there_stays_and_one_that_stands_still_is_given_up() {
-    let flags = ["--ping-after", "200ms", "--dead-after", "600ms"];
-    let (hub, browser) = hub_and_browser(&flags).await;
+    let (hub, browser) = hub_and_browser(LIVELY).await;
     stays(&hub, "mcp-browser").await;
     assert!(browser.line.heard_of("ping").is_empty(), "it would not know what that is");
     browser.line.order(Order::Freeze);

@@ -145,7 +145,7 @@ async fn a_client_can_wait_for_a_line_and_lines_survive_a_navigation() {
     let cursor = hub.api().feed_page("mcp-browser", 0, 100).await["newest"].clone();
     let args = json!({
         "until": "event", "event": "console", "session": "mcp-browser", "since": cursor,
-        "timeoutMs": 8000,
+        "timeoutMs": 25_000,
     });
     let (waited, ()) = tokio::join!(done(&claude, "wait_for", args), async {
         browser.log(&[("log", "after the navigation")]);

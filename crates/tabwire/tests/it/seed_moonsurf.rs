@@ -15,12 +15,14 @@ use testkit::{
 
 use crate::{
     scene::{PROGRAM, hub},
+    seed_browsers::unhurried,
     seed_hello3d::{failed, told},
 };
 
 /// Starts a hub that has a port for this extension and lets it in.
 pub async fn hub_for_moonsurf(flags: &[&str]) -> HubProcess {
-    hub(&[&["--compat", "moonsurf=0", "--allow-origin", ORIGIN], flags].concat()).await
+    let usual = ["--compat", "moonsurf=0", "--allow-origin", ORIGIN];
+    hub(&[&usual[..], unhurried(flags), flags].concat()).await
 }
 
 /// Starts a hub and an extension.
@@ -131,9 +133,9 @@ async fn arguments_travel_under_the_names_that_the_extension_knows() {
     for (tool, args, command, wire) in [
         (
             "browser_navigate",
-            json!({"action": "wait", "selector": "#button", "timeoutMs": 500}),
+            json!({"action": "wait", "selector": "#button", "timeoutMs": 20_000}),
             "browser_wait_for",
-            json!({"selector": "#button", "timeout": 500}),
+            json!({"selector": "#button", "timeout": 20_000}),
         ),
         (
             "browser_interact",

@@ -12,6 +12,7 @@ use testkit::{
 
 use crate::{
     scene::PROGRAM,
+    seed_browsers::LIVELY,
     seed_hello3d::{failed, told},
     seed_moonsurf::{code, hub_and_extension},
 };
@@ -99,7 +100,8 @@ async fn a_call_that_is_not_answered_ends_at_its_limit() {
     assert_eq!(code(&result), "timed_out", "{result}");
     // The late answer is nobody's, and the next call gets its own.
     extension.release();
-    told(&mut client, "browser_execute", json!({"expression": "1"})).await;
+    let next = json!({"expression": "1", "timeoutMs": 20_000});
+    told(&mut client, "browser_execute", next).await;
 }
 
 #[tokio::test]
@@ -117,8 +119,7 @@ async fn the_keepalive_gets_no_answer() {
 
 #[tokio::test]
 async fn a_half_open_browser_is_noticed_and_a_quiet_one_is_kept() {
-    let flags = ["--ping-after", "200ms", "--dead-after", "1s"];
-    let (hub, frozen) = hub_and_extension(&flags).await;
+    let (hub, frozen) = hub_and_extension(LIVELY).await;
     let quiet = Moonsurf::start(hub.compat("moonsurf")).await;
     frozen.order(Order::Freeze);
     hub.api().until_connected("moonsurf", false).await;
@@ -190,7 +191,7 @@ async fn only_the_right_answer_is_taken_and_only_once() {
 
 #[tokio::test]
 async fn a_failure_keeps_its_code_in_whatever_form_it_comes() {
-    let (hub, extension) = hub_and_extension(&["--call-timeout", "2s"]).await;
+    let (hub, extension) = hub_and_extension(PATIENT).await;
     let mut client = McpClient::connect(PROGRAM, &hub, WAYS[0]).await;
     for (texts, parts) in [
         (

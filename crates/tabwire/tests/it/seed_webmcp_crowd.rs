@@ -90,6 +90,7 @@ async fn two_sockets_of_one_browser_are_one_session_and_the_newest_is_spoken_to(
     browser.lines[1].until_heard("connect").await;
     let search = json!({"action": "call", "tool": "search", "tab": 71, "args": {"query": "tea"}});
     eventually("calls go to the newest", async || {
+        page_tools(&claude, json!({"action": "list"})).await;
         done(&claude, "page_tools", search.clone()).await;
         (!browser.lines[1].heard_of("callTool").is_empty()).then_some(())
     })
@@ -149,6 +150,7 @@ async fn the_loss_of_one_socket_does_not_end_the_session() {
     browser.lines[2].until_heard("connect").await;
     let search = json!({"action": "call", "tool": "search", "tab": 71, "args": {"query": "tea"}});
     eventually("the newest is spoken to", async || {
+        page_tools(&claude, json!({"action": "list"})).await;
         done(&claude, "page_tools", search.clone()).await;
         (!browser.lines[2].heard_of("callTool").is_empty()).then_some(())
     })

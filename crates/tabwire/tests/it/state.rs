@@ -7,6 +7,11 @@ use testkit::{FakeBrowser, Response, eventually};
 
 use crate::scene::hub;
 
+/// Longer than any page of these tests takes to answer …
+const PATIENT: &[&str] = &["--state-timeout", "80s"];
+/// … and than what happens at once may take.
+const AT_ONCE: Duration = Duration::from_secs(40);
+
 /// An app that has told its state once.
 async fn painted(port: u16) -> FakeBrowser {
     let mut app = FakeBrowser::connected(port, "viewer").await;
@@ -33,12 +38,13 @@ async fn ask_while(
 #[tokio::test]
 async fn a_cached_state_is_answered_without_asking_the_page() {
     let hub = hub(&[]).await;
+    let started = Instant::now();
     let mut app = painted(hub.port()).await;
     let body = hub.api().state("viewer", "").await.must_be(200).json();
     assert_eq!(body["value"], json!({"color": "red", "size": {"width": 3}}));
     assert_eq!((&body["source"], &body["version"]), (&json!("cache"), &json!(1)));
     assert_eq!((&body["stateEpoch"], &body["connected"]), (&json!("p1"), &json!(true)));
-    assert!(body["ageMs"].as_u64().unwrap() < 5_000, "{body}");
+    assert!(u128::from(body["ageMs"].as_u64().unwrap()) <= started.elapsed().as_millis(), "{body}");
     assert_eq!(hub.api().metrics().await.get("tabwire_state_answers_total{reason=\"cache\"}"), 1.0);
     // The event comes first: the page was asked nothing.
     hub.api().event("viewer", "marker", json!(null)).await;
@@ -47,7 +53,7 @@ async fn a_cached_state_is_answered_without_asking_the_page() {
 
 #[tokio::test]
 async fn a_forced_refresh_asks_the_page_and_fills_the_cache() {
-    let hub = hub(&[]).await;
+    let hub = hub(PATIENT).await;
     let mut app = painted(hub.port()).await;
     let body = ask_while(&mut app, hub.port(), "forceRefresh=true", |id| {
         json!({"type": "stateResponse", "requestId": id, "state": {"color": "blue"},
@@ -63,9 +69,9 @@ async fn a_forced_refresh_asks_the_page_and_fills_the_cache() {
 
 #[tokio::test]
 async fn a_state_that_is_too_old_is_asked_for() {
-    let hub = hub(&[]).await;
+    let hub = hub(PATIENT).await;
     let mut app = painted(hub.port()).await;
-    let young = hub.api().state("viewer", "maxAgeMs=60000").await.must_be(200).json();
+    let young = hub.api().state("viewer", "maxAgeMs=600000").await.must_be(200).json();
     assert_eq!(young["source"], "cache");
     eventually("the state has an age", async || {
         let body = hub.api().state("viewer", "").await.json();
@@ -84,13 +90,13 @@ async fn a_state_that_is_too_old_is_asked_for() {
 
 #[tokio::test]
 async fn a_refresh_without_the_page_answers_stale_with_age_and_reason() {
-    let hub = hub(&[]).await;
+    let hub = hub(PATIENT).await;
     let mut app = painted(hub.port()).await;
     app.vanish();
     hub.api().until_connected("viewer", false).await;
     let started = Instant::now();
     let body = hub.api().state("viewer", "forceRefresh=true").await.must_be(200).json();
-    assert!(started.elapsed() < Duration::from_secs(1), "at once, not after the timeout");
+    assert!(started.elapsed() < AT_ONCE, "at once, not after the timeout");
     assert_eq!((&body["source"], &body["connected"]), (&json!("stale"), &json!(false)));
     assert_eq!(body["value"]["color"], "red");
     assert!(body["ageMs"].is_u64(), "{body}");
@@ -119,7 +125,7 @@ async fn nothing_cached_and_no_page_is_an_error() {
 
 #[tokio::test]
 async fn a_malformed_answer_is_an_error_at_once() {
-    let hub = hub(&["--state-timeout", "8s"]).await;
+    let hub = hub(PATIENT).await;
     let mut app = FakeBrowser::connected(hub.port(), "viewer").await;
     let malformed: [fn(&Value) -> Value; 3] = [
         |id| json!({"type": "stateResponse", "requestId": id}),
@@ -129,7 +135,7 @@ async fn a_malformed_answer_is_an_error_at_once() {
     for answer in malformed {
         let started = Instant::now();
         let response = ask_while(&mut app, hub.port(), "", answer).await;
-        assert!(started.elapsed() < Duration::from_secs(4), "well before the timeout");
+        assert!(started.elapsed() < AT_ONCE, "well before the timeout");
         assert_eq!(response.status, 503, "{}", response.text());
         assert_eq!(response.fault(), "state_unavailable");
         assert!(response.text().contains("malformed"), "{}", response.text());
@@ -139,7 +145,7 @@ async fn a_malformed_answer_is_an_error_at_once() {
 
 #[tokio::test]
 async fn the_answer_to_another_question_is_not_a_live_state() {
-    let hub = hub(&["--state-timeout", "8s"]).await;
+    let hub = hub(PATIENT).await;
     let mut app = painted(hub.port()).await;
     let body = ask_while(
         &mut app,
@@ -155,7 +161,7 @@ async fn the_answer_to_another_question_is_not_a_live_state() {
 
 #[tokio::test]
 async fn a_state_error_is_passed_on_in_words() {
-    let hub = hub(&[]).await;
+    let hub = hub(PATIENT).await;
     let mut app = FakeBrowser::connected(hub.port(), "viewer").await;
     let why = "the scene is not loaded yet";
     let error = |id: &Value| json!({"type": "stateError", "requestId": id, "error": why});

@@ -9,7 +9,7 @@ use crate::scene::hub;
 
 #[tokio::test]
 async fn a_call_under_way_still_gets_its_answer() {
-    let mut hub = hub(&["--drain-timeout", "8s"]).await;
+    let mut hub = hub(&["--drain-timeout", "40s"]).await;
     let mut app = FakeBrowser::with_tools(hub.port(), "north", &["paint"]).await;
     let idle = FakeBrowser::connected(hub.port(), "idle").await;
     let api = hub.api();
@@ -31,7 +31,8 @@ async fn a_call_under_way_still_gets_its_answer() {
 
 #[tokio::test]
 async fn a_hub_without_work_stops_at_once() {
-    let mut hub = hub(&["--drain-timeout", "15s"]).await;
+    // Neither the time to drain nor that of an idle connection is waited for.
+    let mut hub = hub(&["--drain-timeout", "50s", "--header-timeout", "50s"]).await;
     let mut peer = FakeBrowser::connected(hub.port(), "north").await;
     let idle = Http::connect(hub.port()).await;
     let stranger = Dial::root(hub.port()).connect().await;
@@ -40,13 +41,13 @@ async fn a_hub_without_work_stops_at_once() {
     peer.take_socket().must_close(1012).await;
     stranger.must_close(1012).await;
     assert_eq!(hub.exited().await.code(), Some(0));
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(40), "{:?}", started.elapsed());
     drop(idle);
 }
 
 #[tokio::test]
 async fn a_call_that_does_not_end_is_given_up_after_the_drain_time() {
-    let mut hub = hub(&["--drain-timeout", "400ms"]).await;
+    let mut hub = hub(&["--drain-timeout", "400ms", "--call-timeout", "80s"]).await;
     let mut app = FakeBrowser::with_tools(hub.port(), "north", &["paint"]).await;
     let api = hub.api();
     let started = Instant::now();
@@ -58,12 +59,12 @@ async fn a_call_that_does_not_end_is_given_up_after_the_drain_time() {
     assert_eq!(answer.fault(), "outcome_unknown", "an honest end, not a broken connection");
     app.take_socket().must_close(1012).await;
     assert_eq!(hub.exited().await.code(), Some(0));
-    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
 async fn a_hub_that_drains_takes_nothing_new() {
-    let mut hub = hub(&["--drain-timeout", "8s"]).await;
+    let mut hub = hub(&["--drain-timeout", "40s"]).await;
     let mut app = FakeBrowser::with_tools(hub.port(), "north", &["paint", "look?"]).await;
     let api = hub.api();
     let (answer, ()) = tokio::join!(api.call_tool("north", "paint", json!({})), async {
@@ -74,9 +75,11 @@ async fn a_hub_that_drains_takes_nothing_new() {
         let mut socket = Http::connect(hub.port()).await;
         socket.ask(&Ask::get("/health")).await.must_be(200);
         hub.signal(Signal::Terminate);
-        eventually("the hub drains", async || hub.stderr().contains("draining").then_some(()))
-            .await;
-        let health = open.ask(&Ask::get("/health")).await.must_be(503);
+        let health = eventually("the hub drains", async || {
+            let health = open.ask(&Ask::get("/health")).await;
+            (health.status == 503).then_some(health)
+        })
+        .await;
         assert_eq!(health.json()["status"], "draining");
         let refused = socket.ask(&Ask::upgrade("/session/new")).await.must_be(503);
         assert_eq!(refused.fault(), "shutting_down");
@@ -101,16 +104,17 @@ async fn a_second_signal_stops_at_once() {
     eventually("the hub drains", async || hub.stderr().contains("draining").then_some(())).await;
     let started = Instant::now();
     assert_eq!(hub.terminate().await.code(), Some(0));
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
 }
 
 #[tokio::test]
 async fn a_hub_that_stood_still_does_not_blame_its_peers() {
-    let flags = ["--ping-after", "400ms", "--dead-after", "400ms"];
+    // Longer than this machine may be busy elsewhere; less by 2 s than the hub stands still.
+    let flags = ["--ping-after", "400ms", "--dead-after", "3s"];
     let hub = hub(&flags).await;
     let mut app = FakeBrowser::with_tools(hub.port(), "north", &["paint"]).await;
     hub.signal(Signal::Stop);
-    tokio::time::sleep(Duration::from_millis(2900)).await;
+    tokio::time::sleep(Duration::from_millis(5_600)).await;
     hub.signal(Signal::Continue);
     let api = hub.api();
     let (answer, ()) = tokio::join!(api.call_tool("north", "paint", json!({})), async {

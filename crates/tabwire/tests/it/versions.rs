@@ -5,6 +5,9 @@ use testkit::{Api, FakeBrowser};
 
 use crate::scene::{Scene, hub};
 
+/// Longer than any page of these tests takes to answer.
+const PATIENT: &[&str] = &["--state-timeout", "60s"];
+
 async fn check_cached(api: &Api, epoch: &str, version: u64, value: Value) {
     let body = api.state("viewer", "").await.must_be(200).json();
     let found = (&body["stateEpoch"], &body["version"], &body["value"]);
@@ -33,7 +36,7 @@ async fn a_reloaded_page_counts_anew() {
 
 #[tokio::test]
 async fn an_older_version_never_replaces_a_newer_one() {
-    let hub = hub(&[]).await;
+    let hub = hub(PATIENT).await;
     let mut app = FakeBrowser::connected(hub.port(), "viewer").await;
     app.publish_state("p1", 5, json!("newer")).await;
     app.publish_state("p1", 4, json!("older")).await;
@@ -63,7 +66,7 @@ async fn a_patch_applies_to_the_version_before_it() {
 
 #[tokio::test]
 async fn a_patch_that_does_not_fit_makes_the_hub_ask_for_all_of_it() {
-    let hub = hub(&[]).await;
+    let hub = hub(PATIENT).await;
     let mut app = FakeBrowser::connected(hub.port(), "viewer").await;
     let whole = |id: &Value, version: u64| {
         json!({"type": "stateResponse", "requestId": id, "state": {"color": "whole"},
@@ -100,7 +103,7 @@ async fn a_patch_with_version_zero_is_no_more_than_a_patch_that_does_not_fit() {
 
 #[tokio::test]
 async fn a_response_without_an_epoch_does_not_end_the_life_of_the_page() {
-    let hub = hub(&[]).await;
+    let hub = hub(PATIENT).await;
     let mut app = FakeBrowser::connected(hub.port(), "viewer").await;
     app.publish_state("p1", 1, json!("first")).await;
     app.settle().await;

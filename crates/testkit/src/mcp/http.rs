@@ -1,11 +1,14 @@
 //! An AI client that posts to `/mcp`, in either era. Each request has a connection of its own.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use serde_json::{Value, json};
 
 use super::{Era, Reply, stream::McpStream};
-use crate::{Ask, Response};
+use crate::{Ask, PATIENCE, Response};
 
 /// What a client calls itself unless a test says otherwise.
 const NAME: &str = "testkit";
@@ -22,6 +25,7 @@ pub struct McpHttp {
     /// The session that the handshake opened.
     pub session: Option<String>,
     last_id: AtomicU64,
+    patience: Duration,
 }
 
 impl McpHttp {
@@ -35,6 +39,7 @@ impl McpHttp {
             name: NAME.to_owned(),
             session: None,
             last_id: AtomicU64::new(0),
+            patience: PATIENCE,
         }
     }
 
@@ -65,6 +70,12 @@ impl McpHttp {
     /// Calls itself something else.
     pub fn named(mut self, name: &str) -> Self {
         self.name = name.to_owned();
+        self
+    }
+
+    /// Waits longer than usual for answers.
+    pub fn patient(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 
@@ -104,7 +115,7 @@ impl McpHttp {
 
     /// Sends a message and waits for the head of the answer.
     pub async fn post(&self, message: &Value) -> McpStream {
-        McpStream::open(self.port, &self.ask(message)).await
+        McpStream::open(self.port, &self.ask(message), self.patience).await
     }
 
     /// Sends a request and leaves its answer on the stream.
@@ -147,19 +158,20 @@ impl McpHttp {
 
     /// Opens the stream on which an older client hears of changes.
     pub async fn listen(&self) -> McpStream {
-        McpStream::open(self.port, &self.with_headers(Ask::get(&self.path))).await
+        let ask = self.with_headers(Ask::get(&self.path));
+        McpStream::open(self.port, &ask, self.patience).await
     }
 
     /// Comes back for what follows an event on a stream that was lost.
     pub async fn resume(&self, event: &str) -> McpStream {
         let ask = self.with_headers(Ask::get(&self.path)).header("Last-Event-ID", event);
-        McpStream::open(self.port, &ask).await
+        McpStream::open(self.port, &ask, self.patience).await
     }
 
     /// Ends the session of an older client.
     pub async fn delete(&self) -> Response {
         let ask = self.with_headers(Ask::new("DELETE", &self.path));
-        McpStream::open(self.port, &ask).await.rest().await
+        McpStream::open(self.port, &ask, self.patience).await.rest().await
     }
 
     fn with_headers(&self, mut ask: Ask) -> Ask {

@@ -3,7 +3,7 @@
 //! Dropping it closes the connection, which is how an HTTP client withdraws a request. Waiting for
 //! the next message is cancel-safe.
 
-use std::collections::VecDeque;
+use std::{collections::VecDeque, time::Duration};
 
 use serde_json::Value;
 use tokio::{io::AsyncReadExt, net::TcpStream};
@@ -25,14 +25,15 @@ pub struct McpStream {
     left: Option<usize>,
     ended: bool,
     messages: VecDeque<Value>,
+    patience: Duration,
 }
 
 impl McpStream {
-    /// Sends a request and waits for the head of its answer.
-    pub(super) async fn open(port: u16, ask: &Ask) -> Self {
+    /// Sends a request and waits for the head of its answer; no wait is longer than `patience`.
+    pub(super) async fn open(port: u16, ask: &Ask, patience: Duration) -> Self {
         let mut http = Http::connect(port).await;
         http.send(&ask.bytes(port)).await.unwrap();
-        let head = within(PATIENCE, "the head of an answer", http.read_head()).await;
+        let head = within(patience, "the head of an answer", http.read_head()).await;
         let head = head.unwrap().expect("an answer before the connection ends");
         let left = match head.header("transfer-encoding") {
             Some("chunked") => None,
@@ -48,6 +49,7 @@ impl McpStream {
             left,
             ended: false,
             messages: VecDeque::new(),
+            patience,
         }
     }
 
@@ -58,7 +60,7 @@ impl McpStream {
 
     /// Waits for the next message; `None` is the end of the answer.
     pub async fn next(&mut self) -> Option<Value> {
-        within(PATIENCE, "a message on the stream", async {
+        within(self.patience, "a message on the stream", async {
             loop {
                 self.take_messages();
                 if let Some(message) = self.messages.pop_front() {

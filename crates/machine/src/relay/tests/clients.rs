@@ -63,7 +63,7 @@ mod the_end_of_the_input {
     use super::*;
 
     fn hurried() -> Limits {
-        Limits { last_words: Duration::from_millis(150), ..Limits::default() }
+        Limits { last_words: Duration::from_secs(1), ..Limits::default() }
     }
 
     #[tokio::test]
@@ -135,7 +135,7 @@ mod the_end_of_the_input {
         let place = Place::absent();
         let hub = FakeHub::start(&place, 1).await;
         let mut client = Client::start(&place, hurried());
-        let _guest = hub.guest().await;
+        let _guest = hub.guest_of(&mut client).await;
         client.ask(1, "tools/call").await;
         client.ask(2, "subscriptions/listen").await;
         client.close();
@@ -164,7 +164,9 @@ mod the_end_of_the_input {
     async fn while_a_hub_is_being_started_is_waited_with() {
         let place = Place::absent();
         let joiner = Joiner::new(place.path(), Some(fake_hub::program(place.path())));
-        let mut client = Client::with(joiner, Limits::default());
+        // A process that starts may take its time.
+        let limits = Limits { last_words: PATIENCE, ..Limits::default() };
+        let mut client = Client::with(joiner, limits);
         client.ask(1, "tools/list").await;
         client.close();
         let (rest, outcome) = client.end().await;

@@ -1,14 +1,9 @@
 //! What the mcp-browser extension does with every port when its user presses "Scan".
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep_until};
 
-use crate::{Dial, Incoming};
-
-/// How long a port has to say who it is.
-const LIMIT: Duration = Duration::from_secs(2);
+use crate::{Dial, Incoming, PATIENCE};
 
 /// What a scan found on a port.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,10 +16,11 @@ pub enum Found {
     Hangs(Incoming),
 }
 
-/// Looks whether a port has a server.
+/// Looks whether a port has a server. The real scan gives it two seconds to say who it is; a busy
+/// machine has more here.
 pub async fn probe(port: u16, origin: &str) -> Found {
     let mut socket = Dial::root(port).offer_only(&[]).origin(origin).connect().await;
-    let deadline = Instant::now() + LIMIT;
+    let deadline = Instant::now() + PATIENCE;
     let mut asked = false;
     let found = loop {
         // Cancel-safe: messages are taken whole.
