@@ -2,7 +2,10 @@
 //! data; exit codes are 0 done, 1 failed, 2 wrong usage, 3 no hub, 4 refused, 5 for a hub in
 //! the background that found another one at work, and 130 for a demo that was interrupted.
 
+mod browsers;
+mod kept;
 mod plain_stdio;
+pub mod setup;
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -17,7 +20,8 @@ use crate::{
     failure::Failure,
 };
 
-pub mod setup;
+pub use browsers::{Browser, BrowserAction, NativeHost, Pair, Unpair};
+pub use kept::{Audit, AuditAction, AuditTail, Store, StoreAction};
 
 /// Connects AI clients to live browsers and web apps: one program, one port.
 #[derive(Parser)]
@@ -313,161 +317,7 @@ pub struct Tail {
 }
 
 #[derive(Args)]
-pub struct Browser {
-    #[command(subcommand)]
-    pub action: BrowserAction,
-}
-
-#[derive(Subcommand)]
-pub enum BrowserAction {
-    /// Starts a browser and waits until it is connected.
-    #[command(after_help = "Example:\n  tabwire browser new --profile work --browser chromium")]
-    New(BrowserNew),
-    /// Lists browsers and apps, with those that were started.
-    #[command(after_help = "Example:\n  tabwire browser list --json")]
-    List(BrowserList),
-    /// Closes a browser that was started; no other.
-    #[command(after_help = "Example:\n  tabwire browser close work")]
-    Close(BrowserClose),
-    /// Lists the named profiles, and who uses them.
-    #[command(after_help = "Example:\n  tabwire browser profiles")]
-    Profiles(BrowserList),
-}
-
-#[derive(Args)]
-pub struct BrowserNew {
-    /// Without a window; without a display always.
-    #[arg(long)]
-    pub headless: bool,
-    /// A profile that is kept, by name [default: one that is thrown away].
-    #[arg(long, value_name = "NAME")]
-    pub profile: Option<String>,
-    /// What its session is called [default: as the profile, or as the browser].
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-    /// Which browser: chromium, brave, edge or chrome [default: the setting `browser`].
-    #[arg(long, value_name = "BROWSER")]
-    pub browser: Option<String>,
-    /// The first page.
-    pub url: Option<String>,
-    #[command(flatten)]
-    pub target: Target,
-}
-
-#[derive(Args)]
-pub struct BrowserList {
-    #[command(flatten)]
-    pub target: Target,
-}
-
-#[derive(Args)]
-pub struct BrowserClose {
-    /// Its session or its name.
-    pub browser: String,
-    #[command(flatten)]
-    pub target: Target,
-}
-
-#[derive(Args)]
 pub struct Dialects {
-    #[command(flatten)]
-    pub target: Target,
-}
-
-#[derive(Args)]
-pub struct Pair {
-    /// Lists the paired browsers instead.
-    #[arg(long)]
-    pub list: bool,
-    /// Shows the code and does not wait until it is used.
-    #[arg(long, conflicts_with = "list")]
-    pub no_wait: bool,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
-    /// Prints JSON for programs, one object per line.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Args)]
-pub struct Unpair {
-    /// The browser: its instance id, or its name in `tabwire pair --list`.
-    #[arg(value_name = "INSTANCE|NAME", required_unless_present = "all", conflicts_with = "all")]
-    pub browser: Option<String>,
-    /// All of them.
-    #[arg(long)]
-    pub all: bool,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
-    /// The token file; its first token is shown to the hub.
-    #[arg(long, env = "TABWIRE_TOKEN_FILE", value_name = "FILE")]
-    pub token_file: Option<PathBuf>,
-    /// Prints JSON for programs.
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Args)]
-pub struct NativeHost {
-    /// The extension that asks, as the browser says it.
-    #[arg(value_name = "chrome-extension://ID/")]
-    pub origin: String,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
-    /// Which start of ours the browser belongs to.
-    #[arg(long, value_name = "ID")]
-    pub launch: Option<String>,
-    /// What the browser's session shall be called.
-    #[arg(long, value_name = "NAME")]
-    pub name: Option<String>,
-}
-
-#[derive(Args)]
-pub struct Store {
-    #[command(subcommand)]
-    pub action: StoreAction,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER", global = true)]
-    pub data: Option<PathBuf>,
-    /// Prints JSON for programs.
-    #[arg(long, global = true)]
-    pub json: bool,
-}
-
-#[derive(Subcommand)]
-pub enum StoreAction {
-    /// Looks through the file without changing it; exit code 1 means damage.
-    #[command(after_help = "Example:\n  tabwire store check --json")]
-    Check,
-    /// Makes the file as small as it can be.
-    #[command(after_help = "Example:\n  tabwire store compact")]
-    Compact,
-    /// Writes everything to standard output, one JSON object per line, without secrets.
-    #[command(after_help = "Example:\n  tabwire store export > kept.jsonl")]
-    Export,
-}
-
-#[derive(Args)]
-pub struct Audit {
-    #[command(subcommand)]
-    pub action: AuditAction,
-}
-
-#[derive(Subcommand)]
-pub enum AuditAction {
-    /// Shows the newest lines.
-    #[command(after_help = "Example:\n  tabwire audit tail --lines 50")]
-    Tail(AuditTail),
-}
-
-#[derive(Args)]
-pub struct AuditTail {
-    /// How many lines.
-    #[arg(long, short = 'n', default_value_t = 20, value_name = "NUMBER")]
-    pub lines: usize,
     #[command(flatten)]
     pub target: Target,
 }
