@@ -228,11 +228,18 @@ impl Driver {
 }
 
 /// Calls until it works; returns the result.
-pub async fn until_it_works(mut call: impl AsyncFnMut() -> Value) -> Value {
-    let deadline = Instant::now() + BACK;
+pub async fn until_it_works(call: impl AsyncFnMut() -> Value) -> Value {
+    works_within(BACK, call).await
+}
+
+/// Calls until it works, at most for so long; returns the result.
+pub async fn works_within(limit: Duration, mut call: impl AsyncFnMut() -> Value) -> Value {
+    let started = Instant::now();
+    let deadline = started + limit;
     loop {
         let result = call().await;
         if result["isError"] != true {
+            eprintln!("works after {:?}", started.elapsed());
             return result;
         }
         assert!(Instant::now() < deadline, "it does not work again: {result}");

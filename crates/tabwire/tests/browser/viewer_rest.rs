@@ -5,11 +5,15 @@ use serde_json::{Value, json};
 
 use crate::{
     stage::Stage,
-    viewer::{address, open, start},
+    viewer::{address, connected, open, start},
 };
 
-/// How long a first picture may take on a machine that does much else: far longer than it does.
-const FIRST_PICTURE_MS: f64 = 20_000.0;
+/// How long a first picture may take on a machine with nothing else to do.
+const FIRST_PICTURE_MS: f64 = 2000.0;
+/// How long a bare WebGL page takes there.
+const BARE_MS: f64 = 250.0;
+/// So often the page is loaded: one of them is not disturbed by what else the machine does.
+const LOADS: usize = 8;
 
 async fn ask(stage: &Stage, tab: u64, expression: &str) -> Value {
     // Frames come slowly where there is much else to do.
@@ -25,10 +29,18 @@ async fn the_first_picture_comes_soon_and_the_console_stays_empty() {
     let bare = stage.client.tab("new", bare).await["tab"].as_u64().unwrap();
     let bare_ms = ask(&stage, bare, "drawn").await.as_f64().unwrap();
     let tab = open(&stage, &address(&stage, ""), "viewer").await;
-    let mark = "performance.getEntriesByName('tabwire-first-picture')[0].startTime";
-    let viewer_ms = ask(&stage, tab, mark).await.as_f64().unwrap();
-    println!("first picture: {viewer_ms:.0} ms; a bare WebGL page: {bare_ms:.0} ms");
-    assert!(viewer_ms < FIRST_PICTURE_MS, "{viewer_ms} ms; a bare WebGL page took {bare_ms} ms");
+    // A machine that is slow is so for both.
+    let limit = FIRST_PICTURE_MS * (bare_ms / BARE_MS).max(1.0);
+    let first_picture = "tabwireViewer.ready.then(() => \
+        performance.getEntriesByName('tabwire-first-picture')[0].startTime)";
+    let mut took = vec![ask(&stage, tab, first_picture).await.as_f64().unwrap()];
+    while took.iter().all(|ms| *ms >= limit) && took.len() < LOADS {
+        stage.client.call("browser_navigate", json!({"tab": tab, "action": "reload"})).await;
+        took.push(ask(&stage, tab, first_picture).await.as_f64().unwrap());
+    }
+    println!("first pictures: {took:.0?} ms; a bare page: {bare_ms:.0} ms; limit {limit:.0} ms");
+    assert!(took.iter().any(|ms| *ms < limit), "{took:?} ms; a bare WebGL page: {bare_ms} ms");
+    connected(&stage.client, "viewer").await;
 
     ask(&stage, tab, "tabwireViewer.settled()").await;
     for (tool, args) in [
