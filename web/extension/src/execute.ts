@@ -57,26 +57,39 @@ export async function execute(
   }
 }
 
-// Nobody waits for it, and a page that is given up is told to have none.
+// Nobody waits for it.
 const DISCOVERY_MS = 10_000;
 
-/** Lists the tools of a tab's page for ourselves; what keeps us from it means that there are none. */
-export async function discoverTools(tabId: number, services: Services): Promise<ToolSpec[]> {
+/**
+ * Lists the tools of a tab's page for ourselves. Pages that may not be read have none; undefined
+ * means that the page could not be seen just now, as while a frame of it is replaced.
+ */
+export async function discoverTools(
+  tabId: number,
+  services: Services,
+): Promise<ToolSpec[] | undefined> {
   const limits = {
     signal: AbortSignal.timeout(DISCOVERY_MS),
     endsAt: performance.now() + DISCOVERY_MS,
   };
   const page = new Page(tabId, { client: NOBODY, services, limits });
   try {
+    if (!(await mayBeRead(page, services))) return [];
+    return await discover(page).catch(() => undefined);
+  } finally {
+    page.close();
+  }
+}
+
+async function mayBeRead(page: Page, services: Services): Promise<boolean> {
+  try {
     await driverReady();
     const { url = '' } = await page.tab();
     checkRestricted(url);
     await services.checkSite(await page.site());
-    return await discover(page);
+    return true;
   } catch {
-    return [];
-  } finally {
-    page.close();
+    return false;
   }
 }
 

@@ -11,11 +11,14 @@ import { ignore } from '../driver/race';
 
 /** How long changes are gathered: a page declares its tools one by one. */
 const GATHER_MS = 50;
+/** How often a page that cannot be seen just now is looked at, and the time in between. */
+const LOOKS = 5;
+const AGAIN_MS = 500;
 
 export interface WatchParts {
   isDriven(tabId: number): boolean;
-  /** Lists the tools of a tab's page. */
-  discover(tabId: number): Promise<readonly ToolSpec[]>;
+  /** Lists the tools of a tab's page; undefined means that it cannot be seen just now. */
+  discover(tabId: number): Promise<readonly ToolSpec[] | undefined>;
   /** Tells the hub all tools of a tab. */
   tell(tools: readonly ToolSpec[], tabId: number): void;
 }
@@ -25,7 +28,7 @@ export class PageToolWatch {
   /** What was told of each tab that has any, as text. */
   readonly #told = new Map<number, string>();
   readonly #gathering = new Set<number>();
-  /** The newest look at each tab: what an older one finds is not news any more. */
+  /** The newest look that is under way at each tab: what an older one finds is not news. */
   readonly #looks = new Map<number, symbol>();
 
   constructor(parts: WatchParts) {
@@ -44,8 +47,10 @@ export class PageToolWatch {
 
   /** Notes that a tab shows another document: what the old one declared is gone. */
   left(tabId: number): void {
-    this.#looks.delete(tabId);
+    const wasLooking = this.#looks.delete(tabId);
     this.#tell(tabId, []);
+    // It may have been at the new document: that it is ready can be heard before that it is there.
+    if (wasLooking) this.changed(tabId);
   }
 
   /** Notes that a tab is gone, which the hub is told by others. */
@@ -57,8 +62,16 @@ export class PageToolWatch {
   async #look(tabId: number): Promise<void> {
     const look = Symbol('look');
     this.#looks.set(tabId, look);
-    const tools = await this.#parts.discover(tabId);
-    if (this.#looks.get(tabId) === look) this.#tell(tabId, tools);
+    for (let number = 0; number < LOOKS; number++) {
+      if (number > 0) await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+      if (this.#looks.get(tabId) !== look) return;
+      const tools = await this.#parts.discover(tabId);
+      if (this.#looks.get(tabId) !== look) return;
+      if (tools === undefined) continue;
+      this.#tell(tabId, tools);
+      break;
+    }
+    this.#looks.delete(tabId);
   }
 
   #tell(tabId: number, tools: readonly ToolSpec[]): void {

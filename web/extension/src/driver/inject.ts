@@ -132,11 +132,12 @@ async function execute<M extends Method>(
       injectImmediately: true,
     })
     .catch(explain);
-  return results.map(({ frameId, documentId, result }) => ({
-    frameId,
-    documentId,
-    reply: result ?? { error: 'no answer' },
-  }));
+  return results.flatMap(({ frameId, documentId, result }) => {
+    if (result) return { frameId, documentId, reply: result };
+    // Nothing comes of a document that is left before its promise is settled.
+    if (frameId === 0 || where.type !== 'all') throw new DocumentGone('the page was left');
+    return [];
+  });
 }
 
 async function injectScript(tabId: number, documentIds: string[]): Promise<void> {
