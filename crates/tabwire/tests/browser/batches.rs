@@ -83,7 +83,7 @@ async fn what_happened_is_looked_up_afterwards() {
     let stage = Stage::at("/start.html").await;
     let url = stage.site.url("/tab.html?looked-up");
     stage.client.go(&url).await;
-    let wait = json!({"until": "event", "event": "navigation", "contains": "looked-up",
+    let wait = json!({"until": "event", "event": "navigation", "contains": url,
         "since": 0, "timeoutMs": 30_000});
     let came = stage.client.call("wait_for", wait.clone()).await;
     assert_eq!(came["events"][0]["data"]["url"], url, "{came}");

@@ -13,12 +13,14 @@ async fn refused(client: &Driver, action: &str, more: Value, codes: &str) -> Str
     client.fails("browser_content", with(json!({"action": action}), more), codes).await
 }
 
-async fn text_is_what_can_be_seen_frames_and_shadow_trees_included(stage: &Stage) {
+#[tokio::test]
+async fn text_is_what_can_be_seen_frames_and_shadow_trees_included() {
+    let stage = &Stage::at("/contents.html").await;
     let Stage { site, client, .. } = stage;
-    stage.open("/contents.html").await;
     let got = read(client, "get", json!({"format": "text"})).await;
-    let expected = "Contents\n\nOne line with bold and LOUD words.\n\nSecond\nline\n\nApples\nPears\na\tb\nc\td\n\
-        if (x) {\n  y();\n}\n\nShadow words\n\nShadow button\nSecret Plain Chosen Leave Stay Go on\n\
+    let expected = "Contents\n\nOne line with bold and LOUD words.\n\nSecond\nline\n\n\
+        Apples\nPears\na\tb\nc\td\nif (x) {\n  y();\n}\n\nShadow words\n\nShadow button\n\
+        Secret Plain Chosen Leave Stay Go on\n\
         Frame words\n\nFramed button\nAfter the frame\n\nFar below";
     assert_eq!(got["content"], expected);
     assert_eq!([&got["format"], &got["url"]], ["text", site.url("/contents.html").as_str()]);
@@ -37,8 +39,9 @@ async fn text_is_what_can_be_seen_frames_and_shadow_trees_included(stage: &Stage
     assert!(inner["elements"][0]["box"]["y"].as_i64() > Some(900), "below the fold: {inner}");
 }
 
-async fn html_is_exact_but_for_passwords(stage: &Stage) {
-    stage.open("/contents.html").await;
+#[tokio::test]
+async fn html_is_exact_but_for_passwords() {
+    let stage = &Stage::at("/contents.html").await;
     let client = &stage.client;
     let head = read(client, "get", json!({"selector": "#first", "format": "html"})).await;
     assert_eq!(head["content"], client.evaluate("at('first').outerHTML").await);
@@ -51,8 +54,9 @@ async fn html_is_exact_but_for_passwords(stage: &Stage) {
     assert!(!secret.to_string().contains("hunter2"), "{secret}");
 }
 
-async fn long_content_comes_in_parts_and_a_changed_page_is_noticed(stage: &Stage) {
-    stage.open("/contents.html").await;
+#[tokio::test]
+async fn long_content_comes_in_parts_and_a_changed_page_is_noticed() {
+    let stage = &Stage::at("/contents.html").await;
     let client = &stage.client;
     client.evaluate("fill(3000)").await;
     let mut whole = String::new();
@@ -87,8 +91,9 @@ async fn long_content_comes_in_parts_and_a_changed_page_is_noticed(stage: &Stage
     refused(client, "get", json!({"selector": "#nothing"}), "ELEMENT_NOT_FOUND").await;
 }
 
-async fn all_that_matches_is_found_in_frames_and_shadow_trees(stage: &Stage) {
-    stage.open("/contents.html").await;
+#[tokio::test]
+async fn all_that_matches_is_found_in_frames_and_shadow_trees() {
+    let stage = &Stage::at("/contents.html").await;
     let client = &stage.client;
     let found = read(client, "query", json!({"selector": ".item"})).await;
     assert_eq!(found["count"], 2, "{found}");
@@ -100,9 +105,10 @@ async fn all_that_matches_is_found_in_frames_and_shadow_trees(stage: &Stage) {
         .collect();
     assert_eq!(names, ["Shadow button", "Framed button"]);
     let framed = &found["elements"][1];
-    let place = client
-        .evaluate("((frame, inner) => [frame.x + inner.x, frame.y + inner.y])(at('frame').getBoundingClientRect(), at('frame').contentDocument.querySelector('.item').getBoundingClientRect())")
-        .await;
+    let place = "((frame, inner) => [frame.x + inner.x, frame.y + inner.y])\
+        (at('frame').getBoundingClientRect(), at('frame').contentDocument\
+        .querySelector('.item').getBoundingClientRect())";
+    let place = client.evaluate(place).await;
     for (side, at) in [("x", 0), ("y", 1)] {
         let off = framed["box"][side].as_f64().unwrap() - place[at].as_f64().unwrap();
         // The frame's border lies between.
@@ -147,8 +153,9 @@ async fn all_that_matches_is_found_in_frames_and_shadow_trees(stage: &Stage) {
     refused(client, "query", json!({"selector": "p["}), "INVALID_SELECTOR").await;
 }
 
-async fn an_attribute_is_read_as_written_and_passwords_are_masked(stage: &Stage) {
-    stage.open("/contents.html").await;
+#[tokio::test]
+async fn an_attribute_is_read_as_written_and_passwords_are_masked() {
+    let stage = &Stage::at("/contents.html").await;
     let client = &stage.client;
     for (selector, attribute, value) in [
         ("#link", "title", json!("Away")),
@@ -177,8 +184,9 @@ async fn an_attribute_is_read_as_written_and_passwords_are_masked(stage: &Stage)
     }
 }
 
-async fn what_is_in_view_is_told_with_its_place(stage: &Stage) {
-    stage.open("/contents.html").await;
+#[tokio::test]
+async fn what_is_in_view_is_told_with_its_place() {
+    let stage = &Stage::at("/contents.html").await;
     let client = &stage.client;
     let view = read(client, "viewport_dom", json!({})).await;
     let size = client.evaluate("[innerWidth, innerHeight]").await;
@@ -211,8 +219,9 @@ async fn what_is_in_view_is_told_with_its_place(stage: &Stage) {
     }
 }
 
-async fn links_tell_where_they_lead_when_asked(stage: &Stage) {
-    stage.open("/contents.html").await;
+#[tokio::test]
+async fn links_tell_where_they_lead_when_asked() {
+    let stage = &Stage::at("/contents.html").await;
     let client = &stage.client;
     assert!(!client.snapshot().await.contains("url="), "only when asked");
     let shown = client.text("browser_snapshot", json!({"links": true})).await;
@@ -221,21 +230,4 @@ async fn links_tell_where_they_lead_when_asked(stage: &Stage) {
     client
         .fails("browser_snapshot", json!({"links": "yes"}), "INVALID_ARGUMENT|invalid_argument")
         .await;
-}
-
-#[tokio::test]
-async fn what_a_page_says_is_read_in_parts() {
-    let stage = Stage::start().await;
-    text_is_what_can_be_seen_frames_and_shadow_trees_included(&stage).await;
-    html_is_exact_but_for_passwords(&stage).await;
-    long_content_comes_in_parts_and_a_changed_page_is_noticed(&stage).await;
-}
-
-#[tokio::test]
-async fn what_is_in_a_page_is_found_and_described() {
-    let stage = Stage::start().await;
-    all_that_matches_is_found_in_frames_and_shadow_trees(&stage).await;
-    an_attribute_is_read_as_written_and_passwords_are_masked(&stage).await;
-    what_is_in_view_is_told_with_its_place(&stage).await;
-    links_tell_where_they_lead_when_asked(&stage).await;
 }

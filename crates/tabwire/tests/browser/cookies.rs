@@ -23,8 +23,9 @@ fn names(cookies: &Value) -> Vec<&str> {
     names
 }
 
-async fn cookies_are_set_read_and_cleared(stage: &Stage) {
-    stage.open("/cookie?hidden=fromserver;%20HttpOnly;%20Path=/").await;
+#[tokio::test]
+async fn cookies_are_set_read_and_cleared() {
+    let stage = &Stage::at("/cookie?hidden=fromserver;%20HttpOnly;%20Path=/").await;
     stage.open("/storage.html").await;
     let client = &stage.client;
     let set =
@@ -67,8 +68,9 @@ async fn cookies_are_set_read_and_cleared(stage: &Stage) {
     assert_eq!(names(&other), ["other"]);
 }
 
-async fn storage_is_set_read_and_cleared(stage: &Stage) {
-    stage.open("/storage.html").await;
+#[tokio::test]
+async fn storage_is_set_read_and_cleared() {
+    let stage = &Stage::at("/storage.html").await;
     let client = &stage.client;
     network(client, "set_storage", json!({"name": "theme", "value": "dark "})).await;
     let session = json!({"name": "step", "value": "2", "storageType": "session"});
@@ -102,8 +104,9 @@ async fn storage_is_set_read_and_cleared(stage: &Stage) {
     assert_eq!((&seen["local"], &seen["session"]), (&json!({}), &json!({})));
 }
 
-async fn bad_arguments_are_named_with_what_is_right(stage: &Stage) {
-    stage.open("/storage.html").await;
+#[tokio::test]
+async fn bad_arguments_are_named_with_what_is_right() {
+    let stage = &Stage::at("/storage.html").await;
     for (action, args, named) in [
         ("get_cookies", json!({"urls": ["nowhere"]}), "urls"),
         ("get_cookies", json!({"urls": []}), "urls"),
@@ -134,16 +137,8 @@ async fn bad_arguments_are_named_with_what_is_right(stage: &Stage) {
 }
 
 #[tokio::test]
-async fn cookies_and_storage_are_those_of_the_page() {
-    let stage = Stage::start().await;
-    cookies_are_set_read_and_cleared(&stage).await;
-    storage_is_set_read_and_cleared(&stage).await;
-    bad_arguments_are_named_with_what_is_right(&stage).await;
-}
-
-#[tokio::test]
 async fn a_hub_for_reading_changes_no_request_and_shows_no_hidden_cookie() {
-    let mut stage = Stage::start().await;
+    let mut stage = Stage::alone().await;
     stage.open("/cookie?hidden=fromserver;%20HttpOnly;%20Path=/").await;
     stage.open("/cookie?open=forall;%20Path=/").await;
     stage.open("/storage.html").await;

@@ -31,7 +31,7 @@ fn check(seen: &[String], name: &str) {
 
 #[tokio::test]
 async fn clients_in_one_browser_and_in_another_do_not_hear_each_other() {
-    let stage = Stage::start().await;
+    let stage = Stage::alone().await;
     let (hub, site) = (&stage.hub, &stage.site);
     let second = stage.client.start_browser(json!({"profile": "second"})).await;
     assert_ne!(second, stage.session);

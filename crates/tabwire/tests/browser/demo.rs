@@ -69,19 +69,31 @@ async fn the_demo_plays_and_saves_a_picture_and_leaves_nothing_else() {
     nothing_is_left(&place).await;
 }
 
+/// Interrupts the demo when it has said something.
+async fn interrupted_at(moment: &str) {
+    let place = Place::create();
+    let playing = commands(&place).spawn(&["demo", "--headless"]);
+    until_said(&playing, moment).await;
+    playing.signal(Signal::Interrupt);
+    let ended = playing.finished_within(PLAYING).await.must_exit(130);
+    assert!(!ended.stdout.contains("picture"), "{}", ended.stdout);
+    nothing_is_left(&place).await;
+}
+
 #[tokio::test]
-async fn the_demo_ends_cleanly_whenever_it_is_interrupted() {
-    // When the hub is up, while the browser starts, and in the middle of the calls: so early that
-    // they are not over before the signal comes.
-    for moment in ["hub ", "get_browser_connection_url", "browser_instance"] {
-        let place = Place::create();
-        let playing = commands(&place).spawn(&["demo", "--headless"]);
-        until_said(&playing, moment).await;
-        playing.signal(Signal::Interrupt);
-        let ended = playing.finished_within(PLAYING).await.must_exit(130);
-        assert!(!ended.stdout.contains("picture"), "{}", ended.stdout);
-        nothing_is_left(&place).await;
-    }
+async fn the_demo_ends_cleanly_when_it_is_interrupted_while_the_hub_is_up() {
+    interrupted_at("hub ").await;
+}
+
+#[tokio::test]
+async fn the_demo_ends_cleanly_when_it_is_interrupted_while_the_browser_starts() {
+    interrupted_at("get_browser_connection_url").await;
+}
+
+/// So early that the calls are not over before the signal comes.
+#[tokio::test]
+async fn the_demo_ends_cleanly_when_it_is_interrupted_in_the_middle_of_the_calls() {
+    interrupted_at("browser_instance").await;
 }
 
 #[tokio::test]

@@ -127,19 +127,47 @@ async fn pictures_show_every_frame_where_nothing_is_denied() {
     stage.client.evaluate("scrollTo(0, 0)").await;
     let whole = shows(&stage, json!({"fullPage": true}), RED, |pixels| pixels > 3 * PATCH).await;
     assert_eq!(count(&whole, LIME), 2 * PATCH);
+}
+
+#[tokio::test]
+async fn paper_shows_every_frame_where_nothing_is_denied() {
+    let place = Place::create();
+    let stage = start(&place, &[]).await;
     assert!(paper(&stage).await.contains("1 0 0 rg"));
+}
+
+#[tokio::test]
+async fn a_frame_set_is_shown_whole_where_nothing_is_denied() {
+    let place = Place::create();
+    let stage = start(&place, &[]).await;
     frame_set(&stage).await;
     let set = shows(&stage, json!({}), RED, |pixels| pixels == PATCH).await;
     assert_eq!(count(&set, LIME), PATCH);
 }
 
-async fn pictures_do_not_show_denied_frames(stage: &Stage) {
-    let client = &stage.client;
-    // Seen once, so that what the frames below have drawn is there to be shown.
+/// Looks at every part of the page once, so that what the frames below have drawn is there to be
+/// shown.
+async fn look_through(stage: &Stage) {
     for top in [2400, 800, 0] {
-        client.evaluate(&format!("scrollTo(0, {top})")).await;
+        stage.client.evaluate(&format!("scrollTo(0, {top})")).await;
         assert_eq!(count(&picture(stage, json!({})).await, RED), 0, "at {top}");
     }
+}
+
+#[tokio::test]
+async fn a_denied_site_is_not_gone_to() {
+    let place = Place::create();
+    let stage = start(&place, &["localhost"]).await;
+    let go = json!({"url": stage.site.elsewhere("/start.html")});
+    stage.client.fails("browser_navigate", go, "SITE_NOT_ALLOWED").await;
+}
+
+#[tokio::test]
+async fn pictures_do_not_show_denied_frames() {
+    let place = Place::create();
+    let stage = &start(&place, &["localhost"]).await;
+    let client = &stage.client;
+    look_through(stage).await;
     for how in [
         json!({}),
         json!({"fullPage": true}),
@@ -161,13 +189,20 @@ async fn pictures_do_not_show_denied_frames(stage: &Stage) {
     assert_eq!(client.evaluate("at('red').style.transition").await, "visibility 60s");
 }
 
-async fn paper_does_not_show_denied_frames(stage: &Stage) {
+#[tokio::test]
+async fn paper_does_not_show_denied_frames() {
+    let place = Place::create();
+    let stage = &start(&place, &["localhost"]).await;
+    look_through(stage).await;
     let painted = paper(stage).await;
     assert!(painted.contains("0 1 0 rg"), "the green ones are on it");
     assert!(!painted.contains("1 0 0 rg"), "the red ones are not");
 }
 
-async fn a_page_that_uncovers_its_frames_gets_no_picture(stage: &Stage) {
+#[tokio::test]
+async fn a_page_that_uncovers_its_frames_gets_no_picture() {
+    let place = Place::create();
+    let stage = &start(&place, &["localhost"]).await;
     let client = &stage.client;
     let stubborn = "new MutationObserver(() => at('red').style.visibility = 'visible')\
         .observe(at('red'), { attributes: true })";
@@ -179,7 +214,10 @@ async fn a_page_that_uncovers_its_frames_gets_no_picture(stage: &Stage) {
     assert_eq!(count(&picture(stage, json!({})).await, RED), 0);
 }
 
-async fn a_page_with_a_denied_frame_is_not_traced(stage: &Stage) {
+#[tokio::test]
+async fn a_page_with_a_denied_frame_is_not_traced() {
+    let place = Place::create();
+    let stage = &start(&place, &["localhost"]).await;
     let client = &stage.client;
     let trace = json!({"action": "trace_start"});
     let words = client.fails("browser_debug", trace.clone(), "SITE_NOT_ALLOWED").await;
@@ -202,15 +240,9 @@ async fn a_page_with_a_denied_frame_is_not_traced(stage: &Stage) {
 }
 
 #[tokio::test]
-async fn denied_frames_are_neither_read_nor_seen() {
+async fn a_frame_set_does_not_show_its_denied_frame() {
     let place = Place::create();
     let stage = start(&place, &["localhost"]).await;
-    let go = json!({"url": stage.site.elsewhere("/start.html")});
-    stage.client.fails("browser_navigate", go, "SITE_NOT_ALLOWED").await;
-    pictures_do_not_show_denied_frames(&stage).await;
-    paper_does_not_show_denied_frames(&stage).await;
-    a_page_that_uncovers_its_frames_gets_no_picture(&stage).await;
-    a_page_with_a_denied_frame_is_not_traced(&stage).await;
     frame_set(&stage).await;
     let set = shows(&stage, json!({}), LIME, |pixels| pixels == PATCH).await;
     assert_eq!(count(&set, RED), 0);

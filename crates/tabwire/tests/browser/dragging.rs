@@ -4,8 +4,9 @@ use serde_json::json;
 
 use crate::stage::Stage;
 
-async fn dragging_moves_what_follows_the_mouse(stage: &Stage) {
-    stage.open("/drag.html").await;
+#[tokio::test]
+async fn dragging_moves_what_follows_the_mouse() {
+    let stage = &Stage::at("/drag.html").await;
     let client = &stage.client;
     let from = client.evaluate("middle('knob')").await;
     let (x, y) = (from["x"].as_f64().unwrap(), from["y"].as_f64().unwrap());
@@ -16,19 +17,13 @@ async fn dragging_moves_what_follows_the_mouse(stage: &Stage) {
     assert_eq!(stage.seen().await, ["knob at 40"]);
 }
 
-async fn dragging_drops_what_is_draggable_with_its_data(stage: &Stage) {
-    stage.open("/drag.html").await;
+#[tokio::test]
+async fn dragging_drops_what_is_draggable_with_its_data() {
+    let stage = &Stage::at("/drag.html").await;
     let drag = json!({"selector": "#card", "toSelector": "#shelf"});
     let dragged = stage.client.interact("drag", drag).await;
     let seen = stage.seen().await;
     assert_eq!(seen, ["dragstart card", "drop shelf", "got the card", "dragend card"]);
     assert_eq!(stage.client.evaluate("at('card').parentElement.id").await, "shelf");
     assert!(dragged["changes"]["added"].as_u64().unwrap() >= 1, "{dragged}");
-}
-
-#[tokio::test]
-async fn dragging_works_for_pages_that_do_it_and_for_those_that_let_the_browser() {
-    let stage = Stage::start().await;
-    dragging_moves_what_follows_the_mouse(&stage).await;
-    dragging_drops_what_is_draggable_with_its_data(&stage).await;
 }

@@ -21,7 +21,9 @@ fn tells(words: &str, told: &[&str]) {
     assert!(!words.contains('\n') && words.len() < LONGEST, "{words}");
 }
 
-async fn what_appears_can_be_used_by_the_reference_that_is_told(stage: &Stage) {
+#[tokio::test]
+async fn what_appears_can_be_used_by_the_reference_that_is_told() {
+    let stage = &Stage::at("/effects.html").await;
     let words = click(stage, "#save").await;
     tells(&words, &["now: alert \"Saved as draft 7\", button \"Undo\" [ref="]);
     assert!(!words.contains("changed in the page"), "{words}");
@@ -36,7 +38,9 @@ async fn what_appears_can_be_used_by_the_reference_that_is_told(stage: &Stage) {
     assert_eq!(stage.seen().await, ["click menu", "click print"]);
 }
 
-async fn complaints_about_fields_are_told_with_the_field(stage: &Stage) {
+#[tokio::test]
+async fn complaints_about_fields_are_told_with_the_field() {
+    let stage = &Stage::at("/effects.html").await;
     let fields = json!([{"field": "#mail", "value": "nobody"}]);
     let fill = json!({"action": "fill", "fields": fields, "submit": true});
     let words = stage.client.text("browser_interact", fill).await;
@@ -54,7 +58,9 @@ async fn complaints_about_fields_are_told_with_the_field(stage: &Stage) {
     tells(&words, &["textbox \"Town\" [ref=", "invalid: \""]);
 }
 
-async fn states_and_values_are_told(stage: &Stage) {
+#[tokio::test]
+async fn states_and_values_are_told() {
+    let stage = &Stage::at("/effects.html").await;
     let words = click(stage, "#gift").await;
     tells(&words, &["on checkbox \"Gift wrap\" [ref=", "], now checked; at "]);
     assert!(!words.contains("nothing changed"), "{words}");
@@ -71,7 +77,9 @@ async fn states_and_values_are_told(stage: &Stage) {
     assert_eq!(words.matches("Grace").count(), 1, "{words}");
 }
 
-async fn what_goes_away_is_told(stage: &Stage) {
+#[tokio::test]
+async fn what_goes_away_is_told() {
+    let stage = &Stage::at("/effects.html").await;
     let words = click(stage, "#dialog").await;
     tells(&words, &["now: dialog \"Question\", button \"Close\" [ref="]);
     // What the dialog kept the user from was known before.
@@ -82,14 +90,18 @@ async fn what_goes_away_is_told(stage: &Stage) {
     tells(&click(stage, "#drop").await, &["gone: item \"Milk Drop\"; at "]);
 }
 
-async fn many_are_counted(stage: &Stage) {
+#[tokio::test]
+async fn many_are_counted() {
+    let stage = &Stage::at("/effects.html").await;
     let words = click(stage, "#rows").await;
     tells(&words, &["now: text \"Row 1\", +498 more, text \"Row 500\"; at "]);
     let words = click(stage, "#many").await;
     tells(&words, &["now: text \"Thing 1\", +9998 more, text \"Thing 10000\"; at "]);
 }
 
-async fn what_nobody_sees_is_not_told(stage: &Stage) {
+#[tokio::test]
+async fn what_nobody_sees_is_not_told() {
+    let stage = &Stage::at("/effects.html").await;
     let words = click(stage, "#unseen").await;
     assert!(!words.contains("invisible") && !words.contains("now"), "{words}");
     assert!(words.contains("changed in the page: "), "{words}");
@@ -97,7 +109,9 @@ async fn what_nobody_sees_is_not_told(stage: &Stage) {
     assert!(words.contains("changed in the page: 1 attributes"), "{words}");
 }
 
-async fn passwords_are_not_told(stage: &Stage) {
+#[tokio::test]
+async fn passwords_are_not_told() {
+    let stage = &Stage::at("/effects.html").await;
     for (selector, secret) in [("#secret", "new-secret"), ("#show", "newer-secret")] {
         let click = json!({"action": "click", "selector": selector});
         let result = stage.client.works("browser_interact", click).await;
@@ -107,7 +121,9 @@ async fn passwords_are_not_told(stage: &Stage) {
     }
 }
 
-async fn words_of_the_page_stay_in_quotes(stage: &Stage) {
+#[tokio::test]
+async fn words_of_the_page_stay_in_quotes() {
+    let stage = &Stage::at("/effects.html").await;
     let click = json!({"action": "click", "selector": "#words"});
     let result = stage.client.works("browser_interact", click).await;
     let words = result["content"][0]["text"].as_str().unwrap();
@@ -119,9 +135,10 @@ async fn words_of_the_page_stay_in_quotes(stage: &Stage) {
     assert!(result["structuredContent"]["changes"]["added"].as_u64() >= Some(1), "{result}");
 }
 
-async fn frames_and_shadow_roots_tell_as_well(stage: &Stage) {
+#[tokio::test]
+async fn frames_and_shadow_roots_tell_as_well() {
+    let stage = &Stage::at("/effects-around.html").await;
     let Stage { site, client, .. } = stage;
-    stage.open("/effects-around.html").await;
     site.report("inside loaded").await;
     let shown = client.snapshot().await;
     for (name, told, next) in
@@ -136,18 +153,4 @@ async fn frames_and_shadow_roots_tell_as_well(stage: &Stage) {
     }
     site.reported("clicked inside", json!("receipt")).await;
     assert_eq!(stage.seen().await, ["click Tock"]);
-}
-
-#[tokio::test]
-async fn an_action_tells_what_is_to_be_seen_of_it() {
-    let stage = Stage::at("/effects.html").await;
-    what_appears_can_be_used_by_the_reference_that_is_told(&stage).await;
-    complaints_about_fields_are_told_with_the_field(&stage).await;
-    states_and_values_are_told(&stage).await;
-    what_goes_away_is_told(&stage).await;
-    many_are_counted(&stage).await;
-    what_nobody_sees_is_not_told(&stage).await;
-    passwords_are_not_told(&stage).await;
-    words_of_the_page_stay_in_quotes(&stage).await;
-    frames_and_shadow_roots_tell_as_well(&stage).await;
 }

@@ -1,5 +1,6 @@
 //! What a page sees when its tab passes for another: screen, device, place, time, language, style,
-//! network. All of it is what the page itself says.
+//! network. All of it is what the page itself says. Where and for how long it is in force is in
+//! [`emulation_scope`](crate::emulation_scope).
 
 use serde_json::{Value, json};
 use testkit::eventually;
@@ -8,20 +9,17 @@ use tokio::{
     net::TcpListener,
 };
 
-use crate::{
-    processes,
-    stage::{Stage, until_it_works, with},
-};
+use crate::stage::{Stage, with};
 
 /// Sets something; returns all that is said to be in force.
-async fn set(stage: &Stage, action: &str, more: Value) -> Value {
+pub async fn set(stage: &Stage, action: &str, more: Value) -> Value {
     let args = with(json!({"action": action}), more);
     let answer = stage.client.call("browser_emulate", args).await;
     answer["emulated"].clone()
 }
 
 /// What the page sees.
-async fn sees(stage: &Stage) -> Value {
+pub async fn sees(stage: &Stage) -> Value {
     stage.site.forget();
     stage.client.evaluate("report('sees', sees())").await;
     stage.site.report("sees").await
@@ -29,7 +27,7 @@ async fn sees(stage: &Stage) -> Value {
 
 /// Waits until the page sees all of this, and returns what it sees: a document follows the settings
 /// of its process a moment later.
-async fn comes_to(stage: &Stage, wanted: &Value) -> Value {
+pub async fn comes_to(stage: &Stage, wanted: &Value) -> Value {
     let fields = wanted.as_object().unwrap();
     eventually(&format!("the page sees {wanted}"), async || {
         let seen = sees(stage).await;
@@ -39,14 +37,15 @@ async fn comes_to(stage: &Stage, wanted: &Value) -> Value {
 }
 
 /// Where the page is told to be.
-async fn place(stage: &Stage) -> Value {
+pub async fn place(stage: &Stage) -> Value {
     stage.site.forget();
     stage.client.evaluate("place().then((where) => report('place', where))").await;
     stage.site.report("place").await
 }
 
-async fn a_viewport_is_what_the_page_measures(stage: &Stage) {
-    stage.open("/sees.html").await;
+#[tokio::test]
+async fn a_viewport_is_what_the_page_measures() {
+    let stage = &Stage::at("/sees.html").await;
     let before = sees(stage).await;
     let emulated = set(stage, "viewport", json!({"value": "500x400"})).await;
     assert_eq!(emulated, json!({"viewport": {"width": 500, "height": 400, "mobile": false}}));
@@ -63,8 +62,9 @@ async fn a_viewport_is_what_the_page_measures(stage: &Stage) {
     comes_to(stage, &before).await;
 }
 
-async fn a_device_is_a_screen_a_name_and_touch(stage: &Stage) {
-    stage.open("/sees.html").await;
+#[tokio::test]
+async fn a_device_is_a_screen_a_name_and_touch() {
+    let stage = &Stage::at("/sees.html").await;
     let before = sees(stage).await;
     for (name, width, dots, agent, platform) in [
         ("iphone14", 390, 3.0, "iPhone", "iPhone"),
@@ -107,8 +107,9 @@ async fn one_request(stage: &Stage) -> String {
     answering.await.unwrap()
 }
 
-async fn a_user_agent_and_a_language_are_told_to_servers_too(stage: &Stage) {
-    stage.open("/sees.html").await;
+#[tokio::test]
+async fn a_user_agent_and_a_language_are_told_to_servers_too() {
+    let stage = &Stage::at("/sees.html").await;
     let before = sees(stage).await;
     let more = json!({"userAgent": "Teapot/1.0", "platform": "Kettle"});
     set(stage, "user_agent", more).await;
@@ -129,8 +130,9 @@ async fn a_user_agent_and_a_language_are_told_to_servers_too(stage: &Stage) {
     assert!(!head.contains("teapot") && !head.contains("de-de"), "{head}");
 }
 
-async fn a_time_zone_is_the_clock_of_the_page(stage: &Stage) {
-    stage.open("/sees.html").await;
+#[tokio::test]
+async fn a_time_zone_is_the_clock_of_the_page() {
+    let stage = &Stage::at("/sees.html").await;
     let before = sees(stage).await;
     for (zone, hour) in [("Asia/Tokyo", 21), ("America/New_York", 7)] {
         let emulated = set(stage, "timezone", json!({ "value": zone })).await;
@@ -141,8 +143,9 @@ async fn a_time_zone_is_the_clock_of_the_page(stage: &Stage) {
     comes_to(stage, &before).await;
 }
 
-async fn media_are_what_style_sheets_ask_for(stage: &Stage) {
-    stage.open("/sees.html").await;
+#[tokio::test]
+async fn media_are_what_style_sheets_ask_for() {
+    let stage = &Stage::at("/sees.html").await;
     let before = sees(stage).await;
     set(stage, "media", json!({"value": "dark"})).await;
     let emulated = set(stage, "media", json!({"reducedMotion": true, "media": "print"})).await;
@@ -156,8 +159,9 @@ async fn media_are_what_style_sheets_ask_for(stage: &Stage) {
     comes_to(stage, &before).await;
 }
 
-async fn a_place_is_told_without_asking_the_user(stage: &Stage) {
-    stage.open("/sees.html").await;
+#[tokio::test]
+async fn a_place_is_told_without_asking_the_user() {
+    let stage = &Stage::at("/sees.html").await;
     assert_eq!(place(stage).await, "denied", "nobody can answer the question here");
     let emulated = set(stage, "geolocation", json!({"value": "52.5,13.4"})).await;
     assert_eq!(emulated["geolocation"]["longitude"], 13.4);
@@ -182,8 +186,9 @@ async fn a_place_is_told_without_asking_the_user(stage: &Stage) {
     assert_eq!(place(stage).await, "denied");
 }
 
-async fn a_network_is_away_or_slow_and_comes_back(stage: &Stage) {
-    stage.open("/sees.html").await;
+#[tokio::test]
+async fn a_network_is_away_and_comes_back() {
+    let stage = &Stage::at("/sees.html").await;
     let emulated = set(stage, "offline", json!({"value": "true"})).await;
     assert_eq!(emulated, json!({"offline": true}));
     // What the page sees meanwhile it can only tell later.
@@ -196,7 +201,11 @@ async fn a_network_is_away_or_slow_and_comes_back(stage: &Stage) {
     let seen = stage.client.seen(&stage.site, json!({})).await;
     assert_eq!(seen, ["online false", "TypeError", "online true", "came"]);
     assert!(stage.site.asked().len() > asked);
+}
 
+#[tokio::test]
+async fn a_network_is_as_slow_as_it_is_throttled() {
+    let stage = &Stage::at("/sees.html").await;
     let quickest =
         "Promise.all([1, 2, 3].map(() => takes('/data'))).then((all) => Math.min(...all))";
     let usual = stage.client.evaluate(quickest).await.as_f64().unwrap();
@@ -218,50 +227,9 @@ async fn a_network_is_away_or_slow_and_comes_back(stage: &Stage) {
     comes_to(stage, &json!({"online": true})).await;
 }
 
-/// Puts a bit of everything in force; returns what the page sees then.
-async fn everything(stage: &Stage) -> Value {
-    set(stage, "viewport", json!({"value": "500x400"})).await;
-    set(stage, "user_agent", json!({"value": "Teapot/1.0"})).await;
-    set(stage, "geolocation", json!({"value": "1,2"})).await;
-    set(stage, "timezone", json!({"value": "Asia/Tokyo"})).await;
-    set(stage, "locale", json!({"value": "fr-FR"})).await;
-    set(stage, "media", json!({"value": "dark"})).await;
-    let wanted = json!({
-        "width": 500, "height": 400, "agent": "Teapot/1.0", "zone": "Asia/Tokyo",
-        "language": "fr-FR", "dark": true, "light": false,
-    });
-    comes_to(stage, &wanted).await
-}
-
-async fn what_is_in_force_stays_over_navigations_and_processes(stage: &Stage) {
-    stage.open("/sees.html").await;
-    let before = sees(stage).await;
-    let seen = everything(stage).await;
-    for url in [
-        stage.site.url("/sees.html?again"),
-        stage.site.elsewhere("/sees.html"),
-        stage.site.url("/sees.html?back"),
-    ] {
-        stage.client.go(&url).await;
-        assert_eq!(sees(stage).await, seen, "{url}");
-        assert_eq!(place(stage).await, "1,2,10", "{url}");
-    }
-    // Another tab of the client is not concerned.
-    let other = stage.client.new_tab(&stage.site.elsewhere("/sees.html?other")).await;
-    let ask = json!({"tab": other, "expression": "report('other', sees())"});
-    stage.client.call("browser_execute", ask).await;
-    let seen = stage.site.report("other").await;
-    for name in ["width", "agent", "language", "zone", "dark"] {
-        assert_eq!(seen[name], before[name], "{name}");
-    }
-    stage.client.tab("close", json!({"tab": other})).await;
-    stage.open("/sees.html").await;
-    set(stage, "reset", json!({})).await;
-    comes_to(stage, &before).await;
-}
-
-async fn wrong_arguments_are_named_with_what_is_right(stage: &Stage) {
-    stage.open("/sees.html").await;
+#[tokio::test]
+async fn wrong_arguments_are_named_with_what_is_right() {
+    let stage = &Stage::at("/sees.html").await;
     let before = sees(stage).await;
     for (action, more, parts) in [
         ("viewport", json!({"width": 0, "height": 5}), ["width", "from 1 to 10000"]),
@@ -301,144 +269,4 @@ async fn wrong_arguments_are_named_with_what_is_right(stage: &Stage) {
     }
     assert_eq!(sees(stage).await, before, "nothing of it is in force");
     assert_eq!(set(stage, "reset", json!({})).await, json!({}));
-}
-
-/// What a frame of another origin sees: one that is there, or one that comes now. How large it is,
-/// its page tells it later.
-async fn frame_sees(stage: &Stage, ask: &str) -> Value {
-    stage.site.forget();
-    stage.client.evaluate(ask).await;
-    let mut seen = stage.site.report("frame sees").await;
-    let fields = seen.as_object_mut().unwrap();
-    for size in ["width", "height"] {
-        assert!(fields.remove(size).is_some());
-    }
-    seen
-}
-
-/// Asks until a frame that is there sees all of this: a document's style follows the settings of its
-/// process a moment later. One that comes must see it from the beginning.
-async fn comes_to_see(stage: &Stage, ask: &str, wanted: &Value) {
-    let wanted = wanted.as_object().unwrap();
-    if ask.starts_with("addFrame") {
-        let seen = frame_sees(stage, ask).await;
-        for (name, value) in wanted {
-            assert_eq!(&seen[name], value, "{ask}: {name}");
-        }
-        return;
-    }
-    eventually(ask, async || {
-        let seen = frame_sees(stage, ask).await;
-        wanted.iter().all(|(name, value)| &seen[name] == value).then_some(())
-    })
-    .await;
-}
-
-async fn a_frame_of_another_process_sees_what_its_page_does(stage: &Stage) {
-    stage.open("/sees.html").await;
-    let before = frame_sees(stage, "addFrame('early')").await;
-    set(stage, "user_agent", json!({"userAgent": "Teapot/1.0", "platform": "Kettle"})).await;
-    set(stage, "locale", json!({"locale": "de-DE"})).await;
-    set(stage, "timezone", json!({"value": "Asia/Tokyo"})).await;
-    set(stage, "media", json!({"colorScheme": "dark", "reducedMotion": true})).await;
-    let expected = json!({
-        "agent": "Teapot/1.0", "platform": "Kettle", "language": "de-DE", "number": "1.234,5",
-        "zone": "Asia/Tokyo", "hour": 21, "dark": true, "still": true,
-    });
-    // The one that is there, and one that asks while it loads for the first time.
-    for ask in ["askFrame('early')", "addFrame('late')", "askFrame('late')"] {
-        comes_to_see(stage, ask, &expected).await;
-    }
-    set(
-        stage,
-        "viewport",
-        json!({"width": 400, "height": 800, "deviceScaleFactor": 2.5, "mobile": true}),
-    )
-    .await;
-    for ask in ["askFrame('early')", "addFrame('last')"] {
-        // Chrome gives the pixel ratio to the page's own process only: here it should be 2.5.
-        let expected = json!({"touch": 5, "coarse": true, "dots": before["dots"]});
-        comes_to_see(stage, ask, &expected).await;
-    }
-    set(stage, "reset", json!({})).await;
-    for ask in ["askFrame('early')", "askFrame('late')", "addFrame('after')"] {
-        comes_to_see(stage, ask, &before).await;
-    }
-}
-
-async fn a_frame_of_another_process_is_offline_with_its_page(stage: &Stage) {
-    stage.open("/sees.html").await;
-    frame_sees(stage, "addFrame('early')").await;
-    set(stage, "offline", json!({"offline": true})).await;
-    let reaches = "frameReaches('early', '/start.html')";
-    let comes_to_reach = async |wanted: bool| {
-        eventually(&format!("that a frame reaches the site is {wanted}"), async || {
-            (stage.client.evaluate(reaches).await == wanted).then_some(())
-        })
-        .await;
-    };
-    comes_to_reach(false).await;
-    set(stage, "reset", json!({})).await;
-    comes_to_reach(true).await;
-}
-
-#[tokio::test]
-async fn frames_of_other_processes_see_what_their_page_does() {
-    let stage = Stage::start().await;
-    a_frame_of_another_process_sees_what_its_page_does(&stage).await;
-    a_frame_of_another_process_is_offline_with_its_page(&stage).await;
-}
-
-#[tokio::test]
-async fn a_page_sees_another_screen_device_and_browser() {
-    let stage = Stage::start().await;
-    a_viewport_is_what_the_page_measures(&stage).await;
-    a_device_is_a_screen_a_name_and_touch(&stage).await;
-    a_user_agent_and_a_language_are_told_to_servers_too(&stage).await;
-    wrong_arguments_are_named_with_what_is_right(&stage).await;
-}
-
-#[tokio::test]
-async fn a_page_sees_another_place_time_style_and_network() {
-    let stage = Stage::start().await;
-    a_time_zone_is_the_clock_of_the_page(&stage).await;
-    media_are_what_style_sheets_ask_for(&stage).await;
-    a_place_is_told_without_asking_the_user(&stage).await;
-    a_network_is_away_or_slow_and_comes_back(&stage).await;
-}
-
-#[tokio::test]
-async fn what_is_in_force_outlives_pages_and_the_worker_and_ends_with_the_hold_on_the_tab() {
-    let stage = Stage::start().await;
-    what_is_in_force_stays_over_navigations_and_processes(&stage).await;
-    let before = sees(&stage).await;
-    let seen = everything(&stage).await;
-    processes::kill_worker(&stage.hub).await;
-    let args = json!({"expression": "1"});
-    until_it_works(async || stage.client.result("browser_execute", args.clone()).await).await;
-    assert_eq!(sees(&stage).await, seen, "after the worker's death");
-    stage.open("/sees.html?after").await;
-    assert_eq!(sees(&stage).await, seen);
-    assert_eq!(place(&stage).await, "1,2,10");
-    // The next change knows what was in force.
-    let emulated = set(&stage, "media", json!({"value": "reduced-motion"})).await;
-    assert_eq!((&emulated["colorScheme"], &emulated["locale"]), (&json!("dark"), &json!("fr-FR")));
-
-    // A client that lets go of its tab leaves nothing in force.
-    stage.client.tab("release", json!({})).await;
-    let codex = stage.another_client("codex");
-    let is_it = |tab: &Value| tab["url"] == stage.site.url("/sees.html?after");
-    let tab = codex.listed("the tab that is let go", is_it).await["tab"].clone();
-    eventually("the page sees the browser's own again", async || {
-        stage.site.forget();
-        // Anew each time: a document that looks while a language ends keeps the old ones.
-        codex.call("browser_navigate", json!({"tab": tab, "action": "reload"})).await;
-        let ask = json!({"tab": tab, "expression": "report('sees', sees())"});
-        codex.call("browser_execute", ask).await;
-        let place = "place().then((where) => report('place', where))";
-        codex.call("browser_execute", json!({"tab": tab, "expression": place})).await;
-        let seen = (stage.site.report("sees").await, stage.site.report("place").await);
-        (seen == (before.clone(), json!("denied"))).then_some(())
-    })
-    .await;
 }

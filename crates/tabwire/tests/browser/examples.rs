@@ -22,7 +22,8 @@ impl Example {
     /// Opens an example and waits for one of its tools.
     async fn open(name: &'static str, tool: &str) -> Self {
         assert!(std::path::Path::new(SDK).exists(), "build the SDK first: npm run build in web/");
-        let stage = Stage::start().await;
+        // The hub remembers the sessions of apps.
+        let stage = Stage::alone().await;
         let site = Site::start(REPOSITORY).await;
         let path = format!("/examples/{name}/index.html?port={}", stage.hub.port());
         stage.client.go(&site.url(&path)).await;

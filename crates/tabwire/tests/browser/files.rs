@@ -1,12 +1,14 @@
 //! Files: given to a page from the client's machine, and saved from a page.
 
 use serde_json::json;
+use testkit::Place;
 
 use crate::stage::Stage;
 
-async fn files_reach_the_page_with_their_names_and_contents(stage: &Stage) {
-    stage.open("/forms.html").await;
-    let (site, client, place) = (&stage.site, &stage.client, stage.hub.place());
+#[tokio::test]
+async fn files_reach_the_page_with_their_names_and_contents() {
+    let stage = &Stage::at("/forms.html").await;
+    let (site, client, place) = (&stage.site, &stage.client, Place::create());
     let write = |name: &str, text: &str| place.write(name, text).to_str().unwrap().to_owned();
     let (one, two) = (write("one.txt", "first\n"), write("zwei ü.csv", "a;b"));
     client.interact("upload", json!({"selector": "#file", "files": [one]})).await;
@@ -36,8 +38,9 @@ async fn files_reach_the_page_with_their_names_and_contents(stage: &Stage) {
     assert_eq!(client.evaluate("at('file').files[0].name").await, "one.txt");
 }
 
-async fn a_download_that_a_click_starts_is_told(stage: &Stage) {
-    stage.open("/signals.html").await;
+#[tokio::test]
+async fn a_download_that_a_click_starts_is_told() {
+    let stage = &Stage::at("/signals.html").await;
     let saved = stage.client.click("#download").await;
     let name = saved["download"]["filename"].as_str().unwrap_or_else(|| panic!("{saved}"));
     assert!(name.contains("report") && name.ends_with(".txt"), "{name}");
@@ -46,11 +49,4 @@ async fn a_download_that_a_click_starts_is_told(stage: &Stage) {
     assert_ne!(saved["navigated"], true);
     stage.site.until_asked("/download/report.txt").await;
     assert_eq!(stage.seen().await, ["click download"]);
-}
-
-#[tokio::test]
-async fn files_go_both_ways() {
-    let stage = Stage::start().await;
-    files_reach_the_page_with_their_names_and_contents(&stage).await;
-    a_download_that_a_click_starts_is_told(&stage).await;
 }

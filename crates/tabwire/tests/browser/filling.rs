@@ -54,8 +54,9 @@ async fn state(client: &Driver) -> Value {
     client.evaluate("state()").await
 }
 
-async fn every_kind_of_field_is_filled_in_one_call(stage: &Stage) {
-    stage.open("/filling.html").await;
+#[tokio::test]
+async fn every_kind_of_field_is_filled_in_one_call() {
+    let stage = &Stage::at("/filling.html").await;
     let client = &stage.client;
     let all = everything();
     let fields: Vec<_> = all.iter().map(|(name, value, ..)| field(name, value)).collect();
@@ -87,8 +88,9 @@ async fn every_kind_of_field_is_filled_in_one_call(stage: &Stage) {
     );
 }
 
-async fn what_is_so_already_is_left_alone_and_emptied_where_wanted(stage: &Stage) {
-    stage.open("/filling.html").await;
+#[tokio::test]
+async fn what_is_so_already_is_left_alone_and_emptied_where_wanted() {
+    let stage = &Stage::at("/filling.html").await;
     let client = &stage.client;
     let fields = [
         field("Terms", "true"),
@@ -110,9 +112,10 @@ async fn what_is_so_already_is_left_alone_and_emptied_where_wanted(stage: &Stage
     assert_eq!(client.evaluate("changes.at(-1)").await, "last", "also the last field is left");
 }
 
-async fn a_form_is_filled_and_sent_in_one_call(stage: &Stage) {
+#[tokio::test]
+async fn a_form_is_filled_and_sent_in_one_call() {
+    let stage = &Stage::at("/filling.html").await;
     let Stage { site, client, .. } = stage;
-    stage.open("/filling.html").await;
     client.evaluate("stays = false").await;
     let fields = [field("First name", "Ada"), field("Newsletter", "true")];
     let sent = client.interact("fill", json!({"fields": fields, "submit": true})).await;
@@ -131,8 +134,9 @@ async fn a_form_is_filled_and_sent_in_one_call(stage: &Stage) {
     );
 }
 
-async fn a_field_that_the_page_replaces_meanwhile_is_found_again(stage: &Stage) {
-    stage.open("/filling.html").await;
+#[tokio::test]
+async fn a_field_that_the_page_replaces_meanwhile_is_found_again() {
+    let stage = &Stage::at("/filling.html").await;
     let client = &stage.client;
     client.evaluate("makeChanging()").await;
     fill(client, &[field("Kind", "Two"), field("Detail", "found again")]).await;
@@ -147,8 +151,9 @@ async fn a_field_that_the_page_replaces_meanwhile_is_found_again(stage: &Stage) 
     assert_eq!(client.evaluate("at('detail-text').value").await, "");
 }
 
-async fn a_dialog_in_between_is_told_with_what_was_filled(stage: &Stage) {
-    stage.open("/filling.html").await;
+#[tokio::test]
+async fn a_dialog_in_between_is_told_with_what_was_filled() {
+    let stage = &Stage::at("/filling.html").await;
     let client = &stage.client;
     client
         .evaluate("void (document.querySelector('[name=country]').onchange = () => alert('Far?'))")
@@ -163,8 +168,9 @@ async fn a_dialog_in_between_is_told_with_what_was_filled(stage: &Stage) {
 }
 
 /// One wrong field keeps the right one before it from being filled.
-async fn nothing_is_filled_when_one_field_cannot_be(stage: &Stage) {
-    stage.open("/filling.html").await;
+#[tokio::test]
+async fn nothing_is_filled_when_one_field_cannot_be() {
+    let stage = &Stage::at("/filling.html").await;
     let client = &stage.client;
     for (name, value, codes, words) in [
         ("Nothing such", "x", "ELEMENT_NOT_FOUND", "no field is called \"Nothing such\""),
@@ -201,8 +207,9 @@ async fn nothing_is_filled_when_one_field_cannot_be(stage: &Stage) {
     assert_eq!(client.evaluate("[trusted, untrusted]").await, json!([0, 0]));
 }
 
-async fn bad_arguments_are_refused_with_what_is_right(stage: &Stage) {
-    stage.open("/filling.html").await;
+#[tokio::test]
+async fn bad_arguments_are_refused_with_what_is_right() {
+    let stage = &Stage::at("/filling.html").await;
     for (args, words) in [
         (json!({}), "fields"),
         (json!({"fields": []}), "1 to 100"),
@@ -228,8 +235,9 @@ async fn bad_arguments_are_refused_with_what_is_right(stage: &Stage) {
     assert_eq!(state(&stage.client).await["framed"], "");
 }
 
-async fn what_is_acted_on_is_told_with_a_selector_that_finds_it_alone(stage: &Stage) {
-    stage.open("/filling.html").await;
+#[tokio::test]
+async fn what_is_acted_on_is_told_with_a_selector_that_finds_it_alone() {
+    let stage = &Stage::at("/filling.html").await;
     let client = &stage.client;
     for selector in
         ["#send", "[name=first]", "[name=size][value=l]", "#dark", "#payment span:last-child"]
@@ -238,7 +246,8 @@ async fn what_is_acted_on_is_told_with_a_selector_that_finds_it_alone(stage: &St
         let done = client.interact(action, json!({"selector": selector})).await;
         let told = done["element"]["selector"].as_str().unwrap_or_else(|| panic!("{done}"));
         let same = format!(
-            "((all) => all.length === 1 && all[0] === document.querySelector({selector:?}))(document.querySelectorAll({told:?}))"
+            "((all) => all.length === 1 && all[0] === document.querySelector({selector:?}))\
+             (document.querySelectorAll({told:?}))"
         );
         assert_eq!(client.evaluate(&same).await, true, "{selector}: {told}");
     }
@@ -252,22 +261,4 @@ async fn what_is_acted_on_is_told_with_a_selector_that_finds_it_alone(stage: &St
         let element = with(typed["element"].clone(), json!({}));
         assert!(element.get("selector").is_none(), "plain CSS does not reach it: {element}");
     }
-}
-
-#[tokio::test]
-async fn a_form_of_every_kind_of_field_is_filled() {
-    let stage = Stage::start().await;
-    every_kind_of_field_is_filled_in_one_call(&stage).await;
-    what_is_so_already_is_left_alone_and_emptied_where_wanted(&stage).await;
-    a_form_is_filled_and_sent_in_one_call(&stage).await;
-    a_field_that_the_page_replaces_meanwhile_is_found_again(&stage).await;
-    what_is_acted_on_is_told_with_a_selector_that_finds_it_alone(&stage).await;
-}
-
-#[tokio::test]
-async fn a_form_is_filled_wholly_or_not_at_all() {
-    let stage = Stage::start().await;
-    nothing_is_filled_when_one_field_cannot_be(&stage).await;
-    a_dialog_in_between_is_told_with_what_was_filled(&stage).await;
-    bad_arguments_are_refused_with_what_is_right(&stage).await;
 }

@@ -182,6 +182,12 @@ async fn a_long_document_is_outlined_and_read() {
     let words = client.fails("browser_snapshot", json!({"region": "sidebar"}), "invalid_argument");
     let words = words.await;
     assert!(words.contains("navigation \"Contents\"") && words.contains("main"), "{words}");
+}
+
+#[tokio::test]
+async fn a_long_document_is_got_in_other_forms() {
+    let stage = Stage::at("/big/document.html").await;
+    let client = &stage.client;
     let get = |format: &str| json!({"action": "get", "format": format});
     let markdown = client.text("browser_content", get("markdown")).await;
     assert!(markdown.contains("[Go to chapter 1](#Go%20to%20chapter%201)"), "{markdown}");
@@ -199,17 +205,28 @@ async fn a_long_document_is_outlined_and_read() {
 }
 
 #[tokio::test]
-async fn a_dashboard_and_an_app_of_one_page_fit() {
+async fn a_dashboard_fits() {
+    let stage = Stage::start().await;
+    check(&stage, "/big/dashboard.html", 1).await;
+}
+
+#[tokio::test]
+async fn an_app_of_one_page_fits_and_tells_what_another_view_changed() {
     let stage = Stage::start().await;
     let client = &stage.client;
-    check(&stage, "/big/dashboard.html", 1).await;
     check(&stage, "/big/app.html", 1).await;
     let before = look(client, json!({})).await;
     client.interact("click", json!({"ref": reference(&before, "Settings")})).await;
     stage.site.reported("shown", json!("Settings")).await;
     let text = look(client, json!({"since": version(&before)})).await;
     assert!(text.contains("Setting 12") && text.contains("address (was "), "{text}");
-    // A version of another page, or of another part, is said not to be there.
+}
+
+#[tokio::test]
+async fn a_version_of_another_page_or_of_none_is_said_not_to_be_there() {
+    let stage = Stage::at("/big/app.html").await;
+    let client = &stage.client;
+    let before = look(client, json!({})).await;
     stage.open("/big/form.html").await;
     let text = look(client, json!({"since": version(&before)})).await;
     assert!(text.contains("another document now") && text.contains("Field 1"), "{text}");
@@ -218,14 +235,19 @@ async fn a_dashboard_and_an_app_of_one_page_fit() {
 }
 
 #[tokio::test]
-async fn frames_within_frames_and_shadow_roots_fit() {
+async fn frames_within_frames_fit() {
     let stage = Stage::start().await;
     check(&stage, "/big/frames.html", 4).await;
+}
+
+#[tokio::test]
+async fn shadow_roots_fit() {
+    let stage = Stage::start().await;
     check(&stage, "/big/shadow.html", 1).await;
 }
 
 #[tokio::test]
-async fn thousands_of_buttons_and_a_list_without_end_fit() {
+async fn thousands_of_buttons_fit_and_each_is_found() {
     let stage = Stage::start().await;
     let client = &stage.client;
     check(&stage, "/big/buttons.html", 1).await;
@@ -234,6 +256,11 @@ async fn thousands_of_buttons_and_a_list_without_end_fit() {
     let found = look(client, json!({"find": "key 4321", "role": "button"})).await;
     client.interact("click", json!({"ref": reference(&found, "Key 4321")})).await;
     stage.site.reported("clicked", json!("Key 4321")).await;
+}
+
+#[tokio::test]
+async fn a_list_without_end_fits() {
+    let stage = Stage::start().await;
     check(&stage, "/big/virtual.html", 1).await;
 }
 

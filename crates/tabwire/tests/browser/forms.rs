@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-async fn options_are_chosen_by_value_label_or_place_and_the_page_hears_of_it(stage: &Stage) {
-    stage.open("/forms.html").await;
+#[tokio::test]
+async fn options_are_chosen_by_value_label_or_place_and_the_page_hears_of_it() {
+    let stage = &Stage::at("/forms.html").await;
     let client = &stage.client;
     let reference = client.reference("combobox \"Colour\"").await;
     for (how, expected) in [
@@ -38,8 +39,9 @@ async fn options_are_chosen_by_value_label_or_place_and_the_page_hears_of_it(sta
     assert!(stage.seen().await.is_empty());
 }
 
-async fn boxes_are_ticked_once_and_not_touched_when_they_are_already_so(stage: &Stage) {
-    stage.open("/forms.html").await;
+#[tokio::test]
+async fn boxes_are_ticked_once_and_not_touched_when_they_are_already_so() {
+    let stage = &Stage::at("/forms.html").await;
     let client = &stage.client;
     let check = async |how: Value| client.interact("check", how).await;
     let ticked = check(json!({"selector": "#news"})).await;
@@ -68,9 +70,9 @@ async fn boxes_are_ticked_once_and_not_touched_when_they_are_already_so(stage: &
     client.refused("check", json!({"selector": "#colour"}), "WRONG_ELEMENT").await;
 }
 
-async fn a_form_is_sent_with_what_is_in_it(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/forms.html").await;
+#[tokio::test]
+async fn a_form_is_sent_with_what_is_in_it() {
+    let Stage { site, client, .. } = &Stage::at("/forms.html").await;
     client.interact("submit", json!({"selector": "#form"})).await;
     let seen = client.seen(site, json!({})).await;
     assert_eq!(seen.last().unwrap(), "submit colour=r&way=both");
@@ -79,12 +81,4 @@ async fn a_form_is_sent_with_what_is_in_it(stage: &Stage) {
     site.reported("arrived", json!("/arrived.html?colour=r&way=both")).await;
     assert_eq!(sent["url"], site.url("/arrived.html?colour=r&way=both"));
     assert_eq!(sent["navigated"], true);
-}
-
-#[tokio::test]
-async fn forms_are_filled_and_sent() {
-    let stage = Stage::start().await;
-    options_are_chosen_by_value_label_or_place_and_the_page_hears_of_it(&stage).await;
-    boxes_are_ticked_once_and_not_touched_when_they_are_already_so(&stage).await;
-    a_form_is_sent_with_what_is_in_it(&stage).await;
 }

@@ -4,9 +4,9 @@ use serde_json::json;
 
 use crate::stage::{Stage, reference_in};
 
-async fn frames_of_other_origins_within_each_other_are_read_and_driven(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/frame-outer.html").await;
+#[tokio::test]
+async fn frames_of_other_origins_within_each_other_are_read_and_driven() {
+    let Stage { site, client, .. } = &Stage::at("/frame-outer.html").await;
     site.report("inner loaded").await;
     let shown = client.snapshot().await;
     let mut references = Vec::new();
@@ -29,8 +29,9 @@ async fn frames_of_other_origins_within_each_other_are_read_and_driven(stage: &S
     }
 }
 
-async fn shadow_roots_open_and_closed_are_read_and_driven(stage: &Stage) {
-    stage.open("/shadow.html").await;
+#[tokio::test]
+async fn shadow_roots_open_and_closed_are_read_and_driven() {
+    let stage = &Stage::at("/shadow.html").await;
     let shown = stage.client.snapshot().await;
     for name in ["Open", "Nested", "Closed", "Declared"] {
         let reference = reference_in(&shown, &format!("button \"{name}\""));
@@ -43,11 +44,4 @@ async fn shadow_roots_open_and_closed_are_read_and_driven(stage: &Stage) {
         let seen = stage.seen().await;
         assert_eq!(seen.last().unwrap(), &format!("{name} text x"), "{seen:?}");
     }
-}
-
-#[tokio::test]
-async fn what_is_in_frames_and_shadow_roots_is_driven_like_everything_else() {
-    let stage = Stage::start().await;
-    frames_of_other_origins_within_each_other_are_read_and_driven(&stage).await;
-    shadow_roots_open_and_closed_are_read_and_driven(&stage).await;
 }

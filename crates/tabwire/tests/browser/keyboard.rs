@@ -39,15 +39,17 @@ async fn typing_replaces_or_adds_and_what_is_typed_is_what_is_there() {
     assert!(untrusted.iter().all(|it| it.contains(" day")), "{untrusted:?}");
 }
 
-async fn typing_submits_when_it_is_told_to(stage: &Stage) {
-    stage.open("/keyboard.html").await;
+#[tokio::test]
+async fn typing_submits_when_it_is_told_to() {
+    let stage = &Stage::at("/keyboard.html").await;
     let submit = json!({"selector": "#name", "text": "me", "submit": true});
     stage.client.interact("type", submit).await;
     assert_eq!(stage.seen().await, ["change name", "submit me"]);
 }
 
-async fn keys_do_what_they_do_for_a_person(stage: &Stage) {
-    stage.open("/keyboard.html").await;
+#[tokio::test]
+async fn keys_do_what_they_do_for_a_person() {
+    let stage = &Stage::at("/keyboard.html").await;
     let client = &stage.client;
     let focused = async || client.evaluate("document.activeElement.id").await;
     client.click("#name").await;
@@ -79,8 +81,9 @@ async fn keys_do_what_they_do_for_a_person(stage: &Stage) {
     assert!(words.contains("Hyperspace"), "{words}");
 }
 
-async fn a_key_for_an_element_gives_it_the_focus_first(stage: &Stage) {
-    stage.open("/keyboard.html").await;
+#[tokio::test]
+async fn a_key_for_an_element_gives_it_the_focus_first() {
+    let stage = &Stage::at("/keyboard.html").await;
     let client = &stage.client;
     client.click("#name").await;
     client.evaluate("keys = true").await;
@@ -107,12 +110,4 @@ async fn a_key_for_an_element_gives_it_the_focus_first(stage: &Stage) {
         "olxd",
         "what is refused presses nothing"
     );
-}
-
-#[tokio::test]
-async fn keys_and_typing_reach_the_page_as_from_a_person() {
-    let stage = Stage::start().await;
-    typing_submits_when_it_is_told_to(&stage).await;
-    keys_do_what_they_do_for_a_person(&stage).await;
-    a_key_for_an_element_gives_it_the_focus_first(&stage).await;
 }

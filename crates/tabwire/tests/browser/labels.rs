@@ -7,8 +7,9 @@ use crate::{
     stage::{Stage, reference_in},
 };
 
-async fn labels_are_drawn_into_the_picture_and_not_into_the_page(stage: &Stage) {
-    stage.open("/filling.html").await;
+#[tokio::test]
+async fn labels_are_drawn_into_the_picture_and_not_into_the_page() {
+    let stage = &Stage::at("/filling.html").await;
     let client = &stage.client;
     let shown = client.snapshot().await;
     let before = client.evaluate("document.documentElement.outerHTML.length").await;
@@ -30,8 +31,9 @@ async fn labels_are_drawn_into_the_picture_and_not_into_the_page(stage: &Stage) 
     }
 }
 
-async fn labelled_pictures_are_as_small_as_wanted_and_of_what_is_in_them(stage: &Stage) {
-    stage.open("/filling.html").await;
+#[tokio::test]
+async fn labelled_pictures_are_as_small_as_wanted_and_of_what_is_in_them() {
+    let stage = &Stage::at("/filling.html").await;
     let client = &stage.client;
     let full = take(client, json!({"labels": true, "fullPage": true})).await;
     let view = take(client, json!({"labels": true})).await;
@@ -54,8 +56,9 @@ async fn labelled_pictures_are_as_small_as_wanted_and_of_what_is_in_them(stage: 
     assert_eq!([&bare.told["labels"], &bare.told["labelsLeftOut"]], [0, 0]);
 }
 
-async fn a_picture_is_sent_again_only_when_it_has_changed(stage: &Stage) {
-    stage.open("/filling.html").await;
+#[tokio::test]
+async fn a_picture_is_sent_again_only_when_it_has_changed() {
+    let stage = &Stage::at("/filling.html").await;
     let client = &stage.client;
     for (how, colour) in [
         (json!({}), "teal"),
@@ -89,12 +92,4 @@ async fn a_picture_is_sent_again_only_when_it_has_changed(stage: &Stage) {
         let said = refused(json!({ name: [] })).await;
         assert!(said.contains(name), "{said}");
     }
-}
-
-#[tokio::test]
-async fn pictures_have_labels_and_versions() {
-    let stage = Stage::start().await;
-    labels_are_drawn_into_the_picture_and_not_into_the_page(&stage).await;
-    labelled_pictures_are_as_small_as_wanted_and_of_what_is_in_them(&stage).await;
-    a_picture_is_sent_again_only_when_it_has_changed(&stage).await;
 }

@@ -1,15 +1,17 @@
 //! Journeys in a real browser with the extension, through MCP: what an AI client does, and what the
 //! page says happened.
 //!
-//! Each test has its own hub and its own browser, which the hub starts ([`stage`], [`processes`]).
+//! Each test has a hub and a browser for itself, which the hub has started ([`stage`],
+//! [`processes`]); most borrow them from tests before ([`pool`]).
 //! The pages are in `pages/`; those with `kit.js` keep a log of what they see.
 //!
-//! - getting around: [`tabs`], [`navigation`], [`waiting`];
+//! - getting around: [`tabs`], [`navigation`], [`loading`], [`waiting`];
 //! - doing: [`mouse`], [`dragging`], [`keyboard`], [`forms`], [`filling`], [`files`], [`batches`];
 //! - reading: [`snapshots`], [`fitting`], [`frames`], [`contents`], [`pictures`], [`labels`],
 //!   [`scripts`], [`console`];
-//! - requests and what pages keep: [`network`], [`cookies`];
-//! - pages as they are elsewhere, and what they cost: [`emulation`], [`printing`], [`timings`];
+//! - requests and what pages keep: [`network`], [`mocks`], [`cookies`];
+//! - pages as they are elsewhere, and what they cost: [`emulation`], [`emulation_scope`], [`printing`],
+//!   [`timings`];
 //! - what comes of it: [`signals`], [`effects`], [`openings`], [`dialogs`], [`downloads`];
 //! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`],
 //!   [`denied`];
@@ -35,6 +37,7 @@ mod downloads;
 mod dragging;
 mod effects;
 mod emulation;
+mod emulation_scope;
 mod examples;
 mod files;
 mod filling;
@@ -44,6 +47,8 @@ mod frames;
 mod heavy;
 mod keyboard;
 mod labels;
+mod loading;
+mod mocks;
 mod mouse;
 mod navigation;
 mod network;
@@ -51,6 +56,7 @@ mod openings;
 mod page_tools;
 mod painting;
 mod pictures;
+mod pool;
 mod printing;
 mod processes;
 mod read_only;

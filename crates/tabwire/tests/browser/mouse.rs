@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, with};
 
-async fn a_click_reaches_what_it_names_by_reference_selector_text_or_place(stage: &Stage) {
-    stage.open("/mouse.html").await;
+#[tokio::test]
+async fn a_click_reaches_what_it_names_by_reference_selector_text_or_place() {
+    let stage = &Stage::at("/mouse.html").await;
     let client = &stage.client;
     let alpha = client.reference("button \"Alpha\"").await;
     let clicked = client.interact("click", json!({"ref": alpha})).await;
@@ -22,8 +23,9 @@ async fn a_click_reaches_what_it_names_by_reference_selector_text_or_place(stage
     assert!(top.as_f64().unwrap() > 1000.0, "what is below was scrolled to: {top}");
 }
 
-async fn buttons_counts_and_keys_reach_the_page_as_a_person_gives_them(stage: &Stage) {
-    stage.open("/mouse.html").await;
+#[tokio::test]
+async fn buttons_counts_and_keys_reach_the_page_as_a_person_gives_them() {
+    let stage = &Stage::at("/mouse.html").await;
     for (how, expected) in [
         (json!({"clickCount": 2}), vec!["click beta", "click beta x2", "dblclick beta"]),
         (
@@ -41,8 +43,9 @@ async fn buttons_counts_and_keys_reach_the_page_as_a_person_gives_them(stage: &S
     }
 }
 
-async fn hovering_opens_a_menu_and_moving_goes_to_the_point(stage: &Stage) {
-    stage.open("/mouse.html").await;
+#[tokio::test]
+async fn hovering_opens_a_menu_and_moving_goes_to_the_point() {
+    let stage = &Stage::at("/mouse.html").await;
     let client = &stage.client;
     client.interact("hover", json!({"selector": "#menu"})).await;
     assert_eq!(stage.seen().await, ["mouseenter menu"]);
@@ -59,8 +62,9 @@ async fn hovering_opens_a_menu_and_moving_goes_to_the_point(stage: &Stage) {
     assert_eq!(client.evaluate(shown).await, true);
 }
 
-async fn scrolling_moves_the_page_or_the_element_and_says_how_far(stage: &Stage) {
-    stage.open("/mouse.html").await;
+#[tokio::test]
+async fn scrolling_moves_the_page_or_the_element_and_says_how_far() {
+    let stage = &Stage::at("/mouse.html").await;
     let client = &stage.client;
     let scroll = async |how: Value| client.interact("scroll", how).await;
     let told = scroll(json!({"deltaY": 300})).await;
@@ -84,18 +88,4 @@ async fn scrolling_moves_the_page_or_the_element_and_says_how_far(stage: &Stage)
     assert_eq!((&told["x"], &told["y"]), (&json!(40), &json!(70)));
     let told = scroll(json!({"selector": "#pane", "direction": "right"})).await;
     assert!(told["x"].as_f64().unwrap() > 40.0, "{told}");
-}
-
-#[tokio::test]
-async fn a_click_is_what_a_person_does() {
-    let stage = Stage::start().await;
-    a_click_reaches_what_it_names_by_reference_selector_text_or_place(&stage).await;
-    buttons_counts_and_keys_reach_the_page_as_a_person_gives_them(&stage).await;
-}
-
-#[tokio::test]
-async fn the_mouse_hovers_moves_and_scrolls() {
-    let stage = Stage::start().await;
-    hovering_opens_a_menu_and_moving_goes_to_the_point(&stage).await;
-    scrolling_moves_the_page_or_the_element_and_says_how_far(&stage).await;
 }

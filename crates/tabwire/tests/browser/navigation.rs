@@ -41,18 +41,20 @@ async fn an_address_opens_a_tab_for_a_client_without_one_and_the_answer_says_whe
     let list = client.tab("list", json!({})).await;
     let same = list["tabs"].as_array().unwrap().iter().filter(|it| it["tab"] == own[0]["tab"]);
     assert_eq!(same.map(|it| &it["url"]).collect::<Vec<_>>(), [&led["url"]]);
+}
 
+#[tokio::test]
+async fn the_status_of_what_was_loaded_is_told() {
+    let Stage { site, client, .. } = &Stage::at("/start.html").await;
     let missing = client.go(&site.url("/status/404")).await;
     assert_eq!((&missing["status"], &missing["title"]), (&json!(404), &json!("404")));
     let words = client.text("browser_navigate", json!({"url": site.url("/status/503")})).await;
     assert!(words.contains("status: 503"), "{words}");
 }
 
-async fn an_address_that_fails_is_told_with_the_browsers_reason_and_the_tab_goes_on_working(
-    stage: &Stage,
-) {
-    let Stage { site, client, .. } = stage;
-    client.go(&site.url("/start.html")).await;
+#[tokio::test]
+async fn an_address_that_fails_is_told_with_the_browsers_reason_and_the_tab_goes_on_working() {
+    let Stage { site, client, .. } = &Stage::at("/start.html").await;
     let (_kept, refused) = nobody();
     for (url, reason) in [
         (refused, "ERR_CONNECTION_REFUSED"),
@@ -66,8 +68,9 @@ async fn an_address_that_fails_is_told_with_the_browsers_reason_and_the_tab_goes
     assert_eq!(client.evaluate("document.title").await, "Arrived");
 }
 
-async fn a_load_is_awaited_as_far_as_the_client_wants(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
+#[tokio::test]
+async fn a_load_is_awaited_as_far_as_the_client_wants() {
+    let Stage { site, client, .. } = &Stage::start().await;
     let image = site.url("/late.html?image-never");
     // The image is never answered before this returns.
     let args = json!({"url": image, "waitUntil": "domcontentloaded"});
@@ -96,9 +99,9 @@ async fn a_load_is_awaited_as_far_as_the_client_wants(stage: &Stage) {
     assert_eq!(client.seen(site, json!({})).await, ["load", "fetched"]);
 }
 
-async fn a_load_that_takes_too_long_is_told_within_its_time(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    client.go(&site.url("/start.html")).await;
+#[tokio::test]
+async fn a_load_that_takes_too_long_is_told_within_its_time() {
+    let Stage { site, client, .. } = &Stage::at("/start.html").await;
     let args = json!({"url": site.url("/hold/never"), "timeoutMs": 500});
     let words = client.fails("browser_navigate", args, "TIMEOUT").await;
     assert!(words.contains("500"), "{words}");
@@ -107,7 +110,7 @@ async fn a_load_that_takes_too_long_is_told_within_its_time(stage: &Stage) {
 }
 
 #[tokio::test]
-async fn back_forward_and_reload_lead_where_they_say() {
+async fn back_and_forward_lead_where_they_say() {
     let Stage { site, client, .. } = &Stage::start().await;
     client.go(&site.url("/start.html?1")).await;
     client.go(&site.url("/arrived.html")).await;
@@ -121,20 +124,15 @@ async fn back_forward_and_reload_lead_where_they_say() {
     let args = json!({"action": "forward"});
     let words = client.fails("browser_navigate", args, "NAVIGATION_FAILED").await;
     assert!(words.contains("forward"), "{words}");
+}
 
+#[tokio::test]
+async fn a_reload_loads_again_and_uses_the_cache_unless_told_otherwise() {
+    let Stage { site, client, .. } = &Stage::at("/start.html?1").await;
     client.go(&site.url("/start.html?2")).await;
     let parts = count(site, "/cached/part.js");
     assert_eq!(navigate(client, "reload", json!({})).await["url"], site.url("/start.html?2"));
     assert_eq!((count(site, "/start.html?2"), count(site, "/cached/part.js")), (2, parts));
     navigate(client, "reload", json!({"ignoreCache": true})).await;
     assert_eq!((count(site, "/start.html?2"), count(site, "/cached/part.js")), (3, parts + 1));
-}
-
-#[tokio::test]
-async fn a_load_is_awaited_as_far_as_wanted_and_what_fails_is_told() {
-    let stage = Stage::start().await;
-    a_load_is_awaited_as_far_as_the_client_wants(&stage).await;
-    an_address_that_fails_is_told_with_the_browsers_reason_and_the_tab_goes_on_working(&stage)
-        .await;
-    a_load_that_takes_too_long_is_told_within_its_time(&stage).await;
 }

@@ -86,10 +86,13 @@ fn near(found: u32, expected: f64) {
     assert!((f64::from(found) - expected).abs() <= 2.0, "{found}, not about {expected}");
 }
 
-async fn a_picture_shows_what_is_seen_everything_or_an_element_in_each_format(stage: &Stage) {
-    stage.open("/picture.html").await;
+#[tokio::test]
+async fn a_picture_shows_what_is_seen_everything_or_an_element_in_each_format() {
+    let stage = &Stage::at("/picture.html").await;
     let client = &stage.client;
-    let page = client.evaluate("((it) => [it.clientWidth, it.clientHeight, it.scrollHeight])(document.documentElement)").await;
+    let measured = "((it) => [it.clientWidth, it.clientHeight, it.scrollHeight])\
+        (document.documentElement)";
+    let page = client.evaluate(measured).await;
     let page: Vec<f64> = page.as_array().unwrap().iter().map(|it| it.as_f64().unwrap()).collect();
     let [width, height, whole] = page[..] else { panic!("{page:?}") };
     let loose = json!({"maxBytes": 10_000_000, "maxWidth": 4000});
@@ -111,8 +114,9 @@ async fn a_picture_shows_what_is_seen_everything_or_an_element_in_each_format(st
     assert_eq!(scrolled, 0, "taking a picture leaves the page where it was");
 }
 
-async fn a_picture_is_as_small_as_it_was_wanted(stage: &Stage) {
-    stage.open("/picture.html").await;
+#[tokio::test]
+async fn a_picture_is_as_small_as_it_was_wanted() {
+    let stage = &Stage::at("/picture.html").await;
     for format in ["png", "jpeg", "webp"] {
         let small = take(&stage.client, json!({"format": format, "maxWidth": 100})).await;
         assert!(small.size.0 <= 100 && small.size.1 > 10, "{:?}", small.size);
@@ -149,11 +153,4 @@ async fn a_tab_in_the_background_has_its_picture_taken_again_and_again() {
     let list = client.tab("list", json!({})).await;
     let entry = list["tabs"].as_array().unwrap().iter().find(|entry| entry["tab"] == tab).unwrap();
     assert_eq!(entry["active"], false, "it is still in the background");
-}
-
-#[tokio::test]
-async fn a_picture_shows_what_was_wanted_as_small_as_wanted() {
-    let stage = Stage::start().await;
-    a_picture_shows_what_is_seen_everything_or_an_element_in_each_format(&stage).await;
-    a_picture_is_as_small_as_it_was_wanted(&stage).await;
 }

@@ -36,8 +36,9 @@ async fn print(stage: &Stage, how: Value) -> Paper {
     Paper { bytes, told }
 }
 
-async fn a_page_is_printed_as_wanted(stage: &Stage) {
-    stage.open("/paper.html").await;
+#[tokio::test]
+async fn a_page_is_printed_as_wanted() {
+    let stage = &Stage::at("/paper.html").await;
     let plain = print(stage, json!({})).await;
     stage.site.report("printed").await;
     assert_eq!((&plain.told["pages"], plain.size()), (&json!(3), (612.0, 792.0)));
@@ -52,16 +53,18 @@ async fn a_page_is_printed_as_wanted(stage: &Stage) {
     assert_ne!(painted.bytes.len(), plain.bytes.len(), "the background is on it");
 }
 
-async fn one_that_is_too_large_is_refused_with_advice(stage: &Stage) {
-    stage.open("/paper.html").await;
+#[tokio::test]
+async fn one_that_is_too_large_is_refused_with_advice() {
+    let stage = &Stage::at("/paper.html").await;
     stage.client.evaluate("addNoise(2200)").await;
     let args = json!({"action": "pdf", "timeoutMs": 60_000});
     let words = stage.client.fails("browser_content", args, "TOO_LARGE").await;
     assert!(words.contains("11 MiB") && words.contains("browser_content get"), "{words}");
 }
 
-async fn wrong_arguments_are_named_with_what_is_right(stage: &Stage) {
-    stage.open("/paper.html").await;
+#[tokio::test]
+async fn wrong_arguments_are_named_with_what_is_right() {
+    let stage = &Stage::at("/paper.html").await;
     for (more, part) in [
         (json!({"scale": 0}), "from 0.1 to 2"),
         (json!({"scale": 3}), "from 0.1 to 2"),
@@ -75,12 +78,4 @@ async fn wrong_arguments_are_named_with_what_is_right(stage: &Stage) {
         let words = stage.client.fails("browser_content", args.clone(), codes).await;
         assert!(words.contains(part), "{args}: {part:?} not in {words}");
     }
-}
-
-#[tokio::test]
-async fn a_page_becomes_paper() {
-    let stage = Stage::start().await;
-    a_page_is_printed_as_wanted(&stage).await;
-    wrong_arguments_are_named_with_what_is_right(&stage).await;
-    one_that_is_too_large_is_refused_with_advice(&stage).await;
 }

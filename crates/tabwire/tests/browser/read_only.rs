@@ -7,7 +7,8 @@ use crate::stage::{Driver, PROGRAM, Stage, until_it_works};
 
 #[tokio::test]
 async fn a_hub_for_reading_refuses_what_acts_and_reads_what_is_open() {
-    let mut stage = Stage::at("/roles.html").await;
+    let mut stage = Stage::alone().await;
+    stage.open("/roles.html").await;
     let url = stage.site.url("/roles.html");
     let tab = stage.client.listed("the page's tab", |tab| tab["url"] == url).await["tab"].clone();
     // The same browser with its page is taken over by a hub that only lets read.

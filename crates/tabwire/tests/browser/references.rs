@@ -26,8 +26,9 @@ async fn click(client: &Driver, reference: &str) -> Value {
     client.interact("click", json!({"ref": reference})).await
 }
 
-async fn a_reference_follows_its_node_and_dies_with_it(stage: &Stage) {
-    stage.open("/list.html").await;
+#[tokio::test]
+async fn a_reference_follows_its_node_and_dies_with_it() {
+    let stage = &Stage::at("/list.html").await;
     let client = &stage.client;
     let shown = client.snapshot().await;
     let [ann, bob, cyd] = ["Ann", "Bob", "Cyd"].map(|it| reference_in(&shown, it));
@@ -57,9 +58,9 @@ async fn a_reference_follows_its_node_and_dies_with_it(stage: &Stage) {
     assert_eq!(stage.seen().await, ["click Bob"]);
 }
 
-async fn a_reference_dies_with_its_document(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/list.html").await;
+#[tokio::test]
+async fn a_reference_dies_with_its_document() {
+    let Stage { site, client, .. } = &Stage::at("/list.html").await;
     let shown = client.snapshot().await;
     let ann = reference_in(&shown, "Ann");
     client.go(&site.url("/list.html")).await;
@@ -73,9 +74,9 @@ async fn a_reference_dies_with_its_document(stage: &Stage) {
     assert_eq!(client.seen(site, json!({})).await, ["click Ann"]);
 }
 
-async fn a_reference_into_a_frame_dies_when_the_frame_is_loaded_again(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/list.html").await;
+#[tokio::test]
+async fn a_reference_into_a_frame_dies_when_the_frame_is_loaded_again() {
+    let Stage { site, client, .. } = &Stage::at("/list.html").await;
     site.report("frame loaded").await;
     let framed = client.reference("Framed").await;
     click(client, &framed).await;
@@ -93,9 +94,9 @@ async fn a_reference_into_a_frame_dies_when_the_frame_is_loaded_again(stage: &St
     assert_eq!(client.seen(site, json!({})).await, ["click Framed"]);
 }
 
-async fn a_reference_means_nothing_in_another_tab(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/list.html").await;
+#[tokio::test]
+async fn a_reference_means_nothing_in_another_tab() {
+    let Stage { site, client, .. } = &Stage::at("/list.html").await;
     // The second document of the other tab, so that the first tab has no such thing.
     let other = client.new_tab(&site.url("/list.html")).await;
     let reload = json!({"action": "reload", "tab": other});
@@ -112,18 +113,4 @@ async fn a_reference_means_nothing_in_another_tab(stage: &Stage) {
     client.refused("click", args, "DEAD_REFERENCE|ELEMENT_NOT_FOUND").await;
     assert!(client.seen(site, json!({"tab": first})).await.is_empty());
     assert!(client.seen(site, json!({"tab": other})).await.is_empty());
-}
-
-#[tokio::test]
-async fn a_reference_means_one_node_and_nothing_else_ever() {
-    let stage = Stage::start().await;
-    a_reference_follows_its_node_and_dies_with_it(&stage).await;
-    a_reference_dies_with_its_document(&stage).await;
-}
-
-#[tokio::test]
-async fn a_reference_is_good_in_its_frame_and_its_tab_only() {
-    let stage = Stage::start().await;
-    a_reference_into_a_frame_dies_when_the_frame_is_loaded_again(&stage).await;
-    a_reference_means_nothing_in_another_tab(&stage).await;
 }

@@ -4,8 +4,9 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, code, with};
 
-async fn what_cannot_be_touched_is_told_apart_and_not_touched(stage: &Stage) {
-    stage.open("/obstacles.html").await;
+#[tokio::test]
+async fn what_cannot_be_touched_is_told_apart_and_not_touched() {
+    let stage = &Stage::at("/obstacles.html").await;
     let client = &stage.client;
     for (action, args, code, named) in [
         ("click", json!({"ref": "e99999"}), "DEAD_REFERENCE|ELEMENT_NOT_FOUND", "e99999"),
@@ -47,8 +48,9 @@ async fn what_cannot_be_touched_is_told_apart_and_not_touched(stage: &Stage) {
     assert_eq!(client.evaluate("at('fixed').value").await, "as it is");
 }
 
-async fn what_is_covered_is_named_with_a_reference_and_can_be_forced(stage: &Stage) {
-    stage.open("/obstacles.html").await;
+#[tokio::test]
+async fn what_is_covered_is_named_with_a_reference_and_can_be_forced() {
+    let stage = &Stage::at("/obstacles.html").await;
     let client = &stage.client;
     let words = client.refused("click", json!({"selector": "#covered"}), "ELEMENT_COVERED").await;
     let cover = client.reference("dialog \"Cookies\"").await;
@@ -61,8 +63,9 @@ async fn what_is_covered_is_named_with_a_reference_and_can_be_forced(stage: &Sta
     assert_eq!(stage.seen().await, ["click cover"], "a forced click hits what is there");
 }
 
-async fn a_selector_that_fits_several_never_acts_twice(stage: &Stage) {
-    stage.open("/obstacles.html").await;
+#[tokio::test]
+async fn a_selector_that_fits_several_never_acts_twice() {
+    let stage = &Stage::at("/obstacles.html").await;
     let args = json!({"action": "click", "selector": ".twin"});
     let result = stage.client.result("browser_interact", args).await;
     let clicks = stage.seen().await.len();
@@ -73,11 +76,15 @@ async fn a_selector_that_fits_several_never_acts_twice(stage: &Stage) {
 }
 
 #[tokio::test]
-async fn a_closed_tab_and_wrong_arguments_are_named() {
-    let Stage { site, client, .. } = &Stage::start().await;
-    // Nothing is open yet.
+async fn a_client_without_a_tab_is_told_so() {
+    let Stage { client, .. } = &Stage::start().await;
     let words = client.refused("click", json!({"selector": "#x"}), "unknown_tab").await;
     assert!(words.contains("tab"), "{words}");
+}
+
+#[tokio::test]
+async fn a_closed_tab_is_named() {
+    let Stage { site, client, .. } = &Stage::start().await;
     let tab = client.new_tab(&site.url("/obstacles.html")).await;
     client.tab("close", json!({"tab": tab})).await;
     for (tool, args) in [
@@ -90,7 +97,11 @@ async fn a_closed_tab_and_wrong_arguments_are_named() {
         let words = client.fails(tool, args, "unknown_tab|TAB_NOT_FOUND").await;
         assert!(words.contains(&number), "{words}");
     }
-    client.go(&site.url("/obstacles.html")).await;
+}
+
+#[tokio::test]
+async fn wrong_arguments_are_named() {
+    let Stage { site, client, .. } = &Stage::at("/obstacles.html").await;
     for (action, args, named) in [
         ("click", json!({}), "selector"),
         ("click", json!({"selector": "#text", "button": "fourth"}), "middle"),
@@ -105,12 +116,4 @@ async fn a_closed_tab_and_wrong_arguments_are_named() {
         assert!(words.contains(named), "{words}");
     }
     assert!(client.seen(site, json!({})).await.is_empty());
-}
-
-#[tokio::test]
-async fn what_cannot_be_done_is_told_and_not_done() {
-    let stage = Stage::start().await;
-    what_cannot_be_touched_is_told_apart_and_not_touched(&stage).await;
-    what_is_covered_is_named_with_a_reference_and_can_be_forced(&stage).await;
-    a_selector_that_fits_several_never_acts_twice(&stage).await;
 }

@@ -23,9 +23,9 @@ async fn check_answers(client: &Driver) {
     }
 }
 
-async fn addresses_that_are_not_of_the_web_are_refused_and_the_page_stays(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    client.go(&site.url("/start.html")).await;
+#[tokio::test]
+async fn addresses_that_are_not_of_the_web_are_refused_and_the_page_stays() {
+    let Stage { site, client, .. } = &Stage::at("/start.html").await;
     for url in [
         "chrome://version",
         "chrome-extension://flijodnkmdflbekoipgfjippcnecmdfi/popup.html",
@@ -48,8 +48,9 @@ async fn addresses_that_are_not_of_the_web_are_refused_and_the_page_stays(stage:
     assert!(client.seen(site, json!({})).await.is_empty());
 }
 
-async fn a_blank_page_and_a_paper_answer_and_are_left_again(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
+#[tokio::test]
+async fn a_blank_page_and_a_paper_answer_and_are_left_again() {
+    let Stage { site, client, .. } = &Stage::at("/start.html").await;
     for url in ["about:blank".to_owned(), site.url("/paper.pdf")] {
         assert_eq!(client.go(&url).await["url"], url);
         check_answers(client).await;
@@ -58,9 +59,9 @@ async fn a_blank_page_and_a_paper_answer_and_are_left_again(stage: &Stage) {
     }
 }
 
-async fn a_page_that_could_not_be_loaded_is_told_and_left_again(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/start.html").await;
+#[tokio::test]
+async fn a_page_that_could_not_be_loaded_is_told_and_left_again() {
+    let Stage { site, client, .. } = &Stage::at("/start.html").await;
     let dead = "http://nowhere.invalid/";
     // Several times: the end of one load must not be taken for the end of the next.
     for round in 0..5 {
@@ -78,12 +79,4 @@ async fn a_page_that_could_not_be_loaded_is_told_and_left_again(stage: &Stage) {
         site.reported("arrived", json!(format!("/arrived.html?{round}"))).await;
     }
     assert_eq!(client.evaluate("document.title").await, "Arrived");
-}
-
-#[tokio::test]
-async fn pages_that_are_no_web_pages_are_refused_or_left_again() {
-    let stage = Stage::start().await;
-    addresses_that_are_not_of_the_web_are_refused_and_the_page_stays(&stage).await;
-    a_blank_page_and_a_paper_answer_and_are_left_again(&stage).await;
-    a_page_that_could_not_be_loaded_is_told_and_left_again(&stage).await;
 }

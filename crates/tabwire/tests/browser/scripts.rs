@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use crate::stage::Stage;
 
-async fn a_value_comes_back_as_it_is_and_what_the_script_did_is_done(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/start.html").await;
+#[tokio::test]
+async fn a_value_comes_back_as_it_is_and_what_the_script_did_is_done() {
+    let Stage { site, client, .. } = &Stage::at("/start.html").await;
     for (expression, expected) in [
         ("1 + 1", json!(2)),
         ("'a' + \"b\\n\"", json!("ab\n")),
@@ -29,9 +29,9 @@ async fn a_value_comes_back_as_it_is_and_what_the_script_did_is_done(stage: &Sta
     client.call("browser_execute", waiting).await;
 }
 
-async fn what_a_script_throws_is_told_in_its_own_words(stage: &Stage) {
-    let Stage { client, .. } = stage;
-    stage.open("/start.html").await;
+#[tokio::test]
+async fn what_a_script_throws_is_told_in_its_own_words() {
+    let Stage { client, .. } = &Stage::at("/start.html").await;
     for (expression, words) in [
         ("throw new Error('kaboom')", "kaboom"),
         ("throw 'just text'", "just text"),
@@ -48,9 +48,9 @@ async fn what_a_script_throws_is_told_in_its_own_words(stage: &Stage) {
     assert_eq!(client.evaluate("2 + 2").await, 4);
 }
 
-async fn a_page_with_a_strict_policy_is_driven_like_any_other(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/strict.csp.html").await;
+#[tokio::test]
+async fn a_page_with_a_strict_policy_is_driven_like_any_other() {
+    let Stage { site, client, .. } = &Stage::at("/strict.csp.html").await;
     let out = client.evaluate("at('out').textContent = 'by script'; at('out').textContent").await;
     assert_eq!(out, "by script");
     assert_eq!(client.evaluate("eval('6 * 7')").await, 42);
@@ -61,9 +61,9 @@ async fn a_page_with_a_strict_policy_is_driven_like_any_other(stage: &Stage) {
     assert_eq!(client.seen(site, json!({})).await, ["click mark"]);
 }
 
-async fn a_large_value_is_cut_and_says_so(stage: &Stage) {
-    let Stage { client, .. } = stage;
-    stage.open("/start.html").await;
+#[tokio::test]
+async fn a_large_value_is_cut_and_says_so() {
+    let Stage { client, .. } = &Stage::at("/start.html").await;
     for expression in ["'x'.repeat(100000)", "Array.from({length: 30000}, (_, n) => n)"] {
         let result = client.works("browser_execute", json!({"expression": expression})).await;
         let text = result["content"][0]["text"].as_str().unwrap();
@@ -77,13 +77,4 @@ async fn a_large_value_is_cut_and_says_so(stage: &Stage) {
     let text = result["content"][0]["text"].as_str().unwrap();
     assert!(text.len() < 26_000, "{} bytes", text.len());
     assert_eq!(client.evaluate("5 * 5").await, 25);
-}
-
-#[tokio::test]
-async fn a_script_is_run_and_what_came_of_it_is_told() {
-    let stage = Stage::start().await;
-    a_value_comes_back_as_it_is_and_what_the_script_did_is_done(&stage).await;
-    what_a_script_throws_is_told_in_its_own_words(&stage).await;
-    a_page_with_a_strict_policy_is_driven_like_any_other(&stage).await;
-    a_large_value_is_cut_and_says_so(&stage).await;
 }

@@ -4,8 +4,9 @@ use serde_json::json;
 
 use crate::stage::Stage;
 
-async fn what_changed_in_the_page_is_told(stage: &Stage) {
-    stage.open("/signals.html").await;
+#[tokio::test]
+async fn what_changed_in_the_page_is_told() {
+    let stage = &Stage::at("/signals.html").await;
     let nothing = json!({"action": "click", "selector": "#nothing"});
     let words = stage.client.text("browser_interact", nothing).await;
     assert!(words.contains("nothing changed in the page"), "{words}");
@@ -18,9 +19,9 @@ async fn what_changed_in_the_page_is_told(stage: &Stage) {
     assert_eq!(stage.seen().await, ["click nothing", "click sync"]);
 }
 
-async fn what_is_fetched_is_there_when_the_call_returns(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/signals.html").await;
+#[tokio::test]
+async fn what_is_fetched_is_there_when_the_call_returns() {
+    let Stage { site, client, .. } = &Stage::at("/signals.html").await;
     let fetched = client.click("#fetch").await;
     assert_eq!(client.evaluate("at('out').textContent").await, "late rendered");
     // The browser may ask for an icon at the same time.
@@ -37,9 +38,9 @@ async fn what_is_fetched_is_there_when_the_call_returns(stage: &Stage) {
     assert_eq!(seen, ["click fetch", "click chain", "click forever"]);
 }
 
-async fn a_click_that_leads_elsewhere_says_where_to(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/signals.html").await;
+#[tokio::test]
+async fn a_click_that_leads_elsewhere_says_where_to() {
+    let Stage { site, client, .. } = &Stage::at("/signals.html").await;
     let pushed = client.click("#push").await;
     assert_eq!(pushed["url"], site.url("/pushed?page=2"));
     assert_eq!((&pushed["sameDocument"], &pushed["title"]), (&json!(true), &json!("Pushed")));
@@ -61,12 +62,4 @@ async fn a_click_that_leads_elsewhere_says_where_to(stage: &Stage) {
     let led = client.click("#slow").await;
     assert_eq!(led["url"], site.url("/slow?ms=300&then=/arrived.html"));
     assert_eq!(client.evaluate("document.title").await, "Arrived");
-}
-
-#[tokio::test]
-async fn an_action_returns_when_the_page_is_through_with_it() {
-    let stage = Stage::start().await;
-    what_changed_in_the_page_is_told(&stage).await;
-    what_is_fetched_is_there_when_the_call_returns(&stage).await;
-    a_click_that_leads_elsewhere_says_where_to(&stage).await;
 }

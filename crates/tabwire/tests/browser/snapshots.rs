@@ -12,9 +12,9 @@ fn check(snapshot: &str, thing: &str, said: &[&str]) {
     }
 }
 
-async fn a_snapshot_says_what_things_are_and_what_is_in_them(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    stage.open("/roles.html").await;
+#[tokio::test]
+async fn a_snapshot_says_what_things_are_and_what_is_in_them() {
+    let Stage { site, client, .. } = &Stage::at("/roles.html").await;
     let shown = client.snapshot().await;
     let head = format!("page \"Roles & \\\"names\\\"\" {} [version=", site.url("/roles.html"));
     assert!(shown.starts_with(&head), "{shown}");
@@ -50,9 +50,9 @@ async fn a_snapshot_says_what_things_are_and_what_is_in_them(stage: &Stage) {
     check(&client.snapshot().await, &format!("[ref={news}]"), &["[unchecked]"]);
 }
 
-async fn a_snapshot_can_be_of_a_part_of_what_is_in_view_and_in_parts(stage: &Stage) {
-    let Stage { client, .. } = stage;
-    stage.open("/roles.html").await;
+#[tokio::test]
+async fn a_snapshot_can_be_of_a_part_of_what_is_in_view_and_in_parts() {
+    let Stage { client, .. } = &Stage::at("/roles.html").await;
     let shown = client.text("browser_snapshot", json!({"selector": "#part"})).await;
     assert!(shown.contains("In the part") && !shown.contains("Shop"), "{shown}");
     let menu = client.reference("navigation \"Main\"").await;
@@ -83,7 +83,9 @@ async fn a_snapshot_can_be_of_a_part_of_what_is_in_view_and_in_parts(stage: &Sta
 #[tokio::test]
 async fn a_password_is_typed_and_never_shown_again() {
     const SECRET: &str = "hunter2-correct-horse";
-    let stage = Stage::at("/roles.html").await;
+    // All that the hub has noted and said is looked through.
+    let stage = Stage::alone().await;
+    stage.open("/roles.html").await;
     let client = &stage.client;
     let password = client.reference("\"Password\"").await;
     let mut answers = Vec::new();
@@ -105,11 +107,4 @@ async fn a_password_is_typed_and_never_shown_again() {
     for answer in answers {
         assert!(!answer.contains(SECRET) && !answer.contains("set-by-page-7"), "{answer}");
     }
-}
-
-#[tokio::test]
-async fn a_snapshot_says_what_there_is_whole_or_in_parts() {
-    let stage = Stage::start().await;
-    a_snapshot_says_what_things_are_and_what_is_in_them(&stage).await;
-    a_snapshot_can_be_of_a_part_of_what_is_in_view_and_in_parts(&stage).await;
 }

@@ -1,14 +1,18 @@
 //! A hub, a browser that it has started, an AI client, and a site: what a journey needs.
+//!
+//! Most journeys borrow hub and browser from [`pool`]; those that break or count them have their
+//! own. A journey that fails shows what its page looked like.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
+    thread,
     time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
 use testkit::{HubOptions, HubProcess, McpHttp, Site, eventually, within};
 
-use crate::processes;
+use crate::pool::{self, Borrowed};
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tabwire");
@@ -19,12 +23,14 @@ const STARTING: Duration = Duration::from_secs(90);
 /// How long it may take until everything works again after a death: where no page wakes the
 /// extension's worker, an alarm does so every 30 s.
 pub const BACK: Duration = Duration::from_secs(90);
+/// How long a page may take to be shown after its test has failed.
+const LAST_LOOK: Duration = Duration::from_secs(10);
 
 /// Everything that a journey needs.
 pub struct Stage {
-    pub hub: HubProcess,
+    pub hub: Borrowed,
     pub site: Site,
-    /// An AI client that has not called anything but for the browser.
+    /// An AI client that has not called anything.
     pub client: Driver,
     /// The browser's session.
     pub session: String,
@@ -33,11 +39,17 @@ pub struct Stage {
 /// An AI client that says everything that it does by MCP.
 pub struct Driver {
     mcp: McpHttp,
+    name: String,
 }
 
 impl Stage {
-    /// Starts a hub and a browser.
+    /// Borrows a hub with a browser, in which no client has a tab.
     pub async fn start() -> Self {
+        Self::on(pool::borrow().await).await
+    }
+
+    /// Starts a hub and a browser that no other journey has.
+    pub async fn alone() -> Self {
         Self::with(&[]).await
     }
 
@@ -48,14 +60,16 @@ impl Stage {
 
     /// Starts a hub that was prepared, and a browser.
     pub async fn of(options: HubOptions) -> Self {
-        let hub = options.start().await;
+        Self::on(pool::start(options).await).await
+    }
+
+    async fn on(hub: Borrowed) -> Self {
         let site = Site::start(PAGES).await;
-        let client = Driver::new(&hub, "claude");
-        let session = client.start_browser(json!({})).await;
+        let (client, session) = (hub.client(pool::STARTER), hub.session().to_owned());
         Self { hub, site, client, session }
     }
 
-    /// Starts a hub and a browser, and opens a page.
+    /// Borrows a hub with a browser, and opens a page.
     pub async fn at(path: &str) -> Self {
         let stage = Self::start().await;
         stage.open(path).await;
@@ -64,7 +78,7 @@ impl Stage {
 
     /// Makes another AI client of the same hub.
     pub fn another_client(&self, name: &str) -> Driver {
-        Driver::new(&self.hub, name)
+        self.hub.client(name)
     }
 
     /// Opens a page of the site in the client's tab.
@@ -80,23 +94,28 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // A hub that is killed leaves its browsers behind.
-        processes::end_browsers(&self.hub);
+        if thread::panicking() {
+            self.client.show_page(self.hub.port());
+        }
     }
 }
 
 impl Driver {
     /// Makes a client of a hub.
     pub fn new(hub: &HubProcess, name: &str) -> Self {
-        let mcp = McpHttp::modern(hub.port()).named(name).header("Tabwire-Client", name);
+        Self::at(hub.port(), name)
+    }
+
+    fn at(port: u16, name: &str) -> Self {
+        let mcp = McpHttp::modern(port).named(name).header("Tabwire-Client", name);
         // Nothing takes longer than a browser that comes up.
-        Self { mcp: mcp.patient(STARTING) }
+        Self { mcp: mcp.patient(STARTING), name: name.to_owned() }
     }
 
     /// Makes a client that is bound to one browser.
     pub fn bound(hub: &HubProcess, name: &str, session: &str) -> Self {
         let driver = Self::new(hub, name);
-        Self { mcp: driver.mcp.path(&format!("/mcp/{session}")) }
+        Self { mcp: driver.mcp.path(&format!("/mcp/{session}")), ..driver }
     }
 
     /// Has the hub start a browser; returns its session.
@@ -139,9 +158,7 @@ impl Driver {
 
     /// Calls a tool that must work; returns the text for the model.
     pub async fn text(&self, tool: &str, args: Value) -> String {
-        let result = self.works(tool, args).await;
-        let parts = result["content"].as_array().unwrap().iter();
-        parts.filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
+        text_of(&self.works(tool, args).await)
     }
 
     /// Calls a tool that must fail with one of these codes, separated by `|`; returns the words.
@@ -210,6 +227,24 @@ impl Driver {
         reference_in(&self.snapshot().await, words)
     }
 
+    /// Prints what the client's page looks like, for a test that fails.
+    fn show_page(&self, port: u16) {
+        // On a thread of its own: the test's runtime is unwinding.
+        let name = self.name.clone();
+        let asking = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.unwrap().block_on(async {
+                let driver = Self::at(port, &name);
+                let asked = driver.result("browser_snapshot", json!({"timeoutMs": 3000}));
+                tokio::time::timeout(LAST_LOOK, asked).await
+            })
+        });
+        match asking.join() {
+            Ok(Ok(shown)) => eprintln!("--- the page of {}:\n{}---", self.name, text_of(&shown)),
+            _ => eprintln!("--- the page of {} cannot be shown ---", self.name),
+        }
+    }
+
     /// Asks the page itself.
     pub async fn evaluate(&self, expression: &str) -> Value {
         let answer = self.call("browser_execute", json!({"expression": expression})).await;
@@ -245,6 +280,12 @@ pub async fn works_within(limit: Duration, mut call: impl AsyncFnMut() -> Value)
         assert!(Instant::now() < deadline, "it does not work again: {result}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
+}
+
+/// Returns the words of a result.
+pub fn text_of(result: &Value) -> String {
+    let parts = result["content"].as_array().into_iter().flatten();
+    parts.filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
 /// Adds fields to an object.

@@ -15,7 +15,7 @@ async fn listed(client: &Driver, tab: u64) -> Value {
 
 #[tokio::test]
 async fn a_new_tab_opens_in_the_background_and_the_one_in_front_stays_in_front() {
-    let Stage { site, client, .. } = &Stage::start().await;
+    let Stage { site, client, .. } = &Stage::alone().await;
     let opened = client.tab("new", json!({"url": site.url("/tab.html?front"), "active": true}));
     let front = opened.await["tab"].as_u64().unwrap();
     site.reported("loaded", json!("front")).await;
@@ -33,7 +33,7 @@ async fn a_new_tab_opens_in_the_background_and_the_one_in_front_stays_in_front()
 
 #[tokio::test]
 async fn a_client_lists_shows_and_closes_its_own_tabs_and_no_others() {
-    let stage = Stage::start().await;
+    let stage = Stage::alone().await;
     let (site, claude, codex) = (&stage.site, &stage.client, stage.another_client("codex"));
     let its = codex.new_tab(&site.url("/tab.html?its")).await;
     let mut tabs = Vec::new();
@@ -71,7 +71,7 @@ async fn a_client_lists_shows_and_closes_its_own_tabs_and_no_others() {
 
 #[tokio::test]
 async fn a_tab_of_another_client_is_out_of_reach_until_it_is_released_or_handed_over() {
-    let stage = Stage::start().await;
+    let stage = Stage::alone().await;
     let (site, claude, codex) = (&stage.site, &stage.client, stage.another_client("codex"));
     let tab = claude.new_tab(&site.url("/tab.html?its")).await;
     let click = json!({"tab": tab, "selector": "#mark"});

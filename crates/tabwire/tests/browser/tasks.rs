@@ -33,7 +33,7 @@ impl Driver for Client<'_> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_task_is_done_with_few_tokens() {
-    let stage = Stage::start().await;
+    let stage = Stage::alone().await;
     let (mut failures, mut tokens) = (Vec::new(), 0);
     let mut client = Client { stage: &stage, runtime: Handle::current() };
     tokio::task::block_in_place(|| {

@@ -12,8 +12,9 @@ async fn debug(stage: &Stage, action: &str, more: Value) -> Value {
     stage.client.call("browser_debug", with(json!({ "action": action }), more)).await
 }
 
-async fn numbers_agree_with_the_pages_own(stage: &Stage) {
-    stage.open("/timings.html").await;
+#[tokio::test]
+async fn numbers_agree_with_the_pages_own() {
+    let stage = &Stage::at("/timings.html").await;
     let wait = json!({"action": "wait", "expression": "measures().loaded > 0"});
     stage.client.call("browser_navigate", wait).await;
     // A page may be drawn after it has loaded.
@@ -50,8 +51,9 @@ async fn numbers_agree_with_the_pages_own(stage: &Stage) {
     assert!(words.contains(" ms, loaded ") && words.contains("resources: requests "), "{words}");
 }
 
-async fn a_trace_has_what_the_page_did(stage: &Stage) {
-    stage.open("/timings.html").await;
+#[tokio::test]
+async fn a_trace_has_what_the_page_did() {
+    let stage = &Stage::at("/timings.html").await;
     let words = stage.client.fails("browser_debug", json!({"action": "trace_stop"}), "NO_TRACE");
     assert!(words.await.contains("trace_start"));
     let marks = json!({"categories": ["blink.user_timing"]});
@@ -75,8 +77,9 @@ async fn a_trace_has_what_the_page_did(stage: &Stage) {
     stage.client.fails("browser_debug", json!({"action": "trace_stop"}), "NO_TRACE").await;
 }
 
-async fn a_trace_that_is_full_ends_by_itself_and_says_so(stage: &Stage) {
-    stage.open("/timings.html").await;
+#[tokio::test]
+async fn a_trace_that_is_full_ends_by_itself_and_says_so() {
+    let stage = &Stage::at("/timings.html").await;
     debug(stage, "trace_start", json!({"categories": ["blink.user_timing"]})).await;
     let many = "for (let n = 0; n < 50000; n++) performance.mark('m'.repeat(100) + n), \
         performance.clearMarks()";
@@ -87,7 +90,9 @@ async fn a_trace_that_is_full_ends_by_itself_and_says_so(stage: &Stage) {
     assert!(told["events"].as_u64() > Some(1000), "{told}");
 }
 
-async fn a_trace_ends_with_its_tab(stage: &Stage) {
+#[tokio::test]
+async fn a_trace_ends_with_its_tab() {
+    let stage = &Stage::at("/timings.html").await;
     let tab = stage.client.new_tab(&stage.site.url("/timings.html")).await;
     debug(stage, "trace_start", json!({ "tab": tab })).await;
     stage.client.tab("close", json!({ "tab": tab })).await;
@@ -99,7 +104,9 @@ async fn a_trace_ends_with_its_tab(stage: &Stage) {
     debug(stage, "trace_stop", json!({})).await;
 }
 
-async fn a_trace_goes_on_when_the_worker_dies(stage: &Stage) {
+#[tokio::test]
+async fn a_trace_goes_on_when_the_worker_dies() {
+    let stage = &Stage::alone().await;
     stage.open("/timings.html").await;
     debug(stage, "trace_start", json!({"categories": ["blink.user_timing"]})).await;
     processes::kill_worker(&stage.hub).await;
@@ -110,7 +117,9 @@ async fn a_trace_goes_on_when_the_worker_dies(stage: &Stage) {
     assert!(String::from_utf8_lossy(&trace).contains("after the death"), "{told}");
 }
 
-async fn wrong_arguments_are_named_with_what_is_right(stage: &Stage) {
+#[tokio::test]
+async fn wrong_arguments_are_named_with_what_is_right() {
+    let stage = &Stage::at("/timings.html").await;
     for (action, more, part) in [
         ("trace_start", json!({"categories": "all"}), "categories"),
         ("trace_start", json!({"categories": ["no such thing"]}), "devtools.timeline"),
@@ -122,15 +131,4 @@ async fn wrong_arguments_are_named_with_what_is_right(stage: &Stage) {
         let words = stage.client.fails("browser_debug", args.clone(), codes).await;
         assert!(words.contains(part), "{args}: {part:?} not in {words}");
     }
-}
-
-#[tokio::test]
-async fn a_page_is_measured_and_traced() {
-    let stage = Stage::start().await;
-    numbers_agree_with_the_pages_own(&stage).await;
-    a_trace_has_what_the_page_did(&stage).await;
-    a_trace_that_is_full_ends_by_itself_and_says_so(&stage).await;
-    a_trace_ends_with_its_tab(&stage).await;
-    a_trace_goes_on_when_the_worker_dies(&stage).await;
-    wrong_arguments_are_named_with_what_is_right(&stage).await;
 }

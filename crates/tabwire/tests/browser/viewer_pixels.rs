@@ -77,7 +77,7 @@ impl View {
 }
 
 #[tokio::test]
-async fn colours_of_model_background_and_lights_are_in_the_picture() {
+async fn the_colour_of_the_model_is_in_the_picture() {
     let view = View::open().await;
     for asked in ["#cc0000", "#00aa22", "#2244dd", "#ccaa00", "#aa22aa"] {
         let found = view.model_after("change_model_color", json!({"color": asked})).await;
@@ -87,7 +87,11 @@ async fn colours_of_model_background_and_lights_are_in_the_picture() {
     let bright = view.model_after("change_model_color", json!({"color": "#cc0000"})).await;
     let dark = view.model_after("change_model_color", json!({"color": "#660000"})).await;
     assert!(dark[0] < bright[0] * 0.8, "darker: {bright:?}, then {dark:?}");
+}
 
+#[tokio::test]
+async fn the_colour_of_the_background_is_in_the_picture() {
+    let view = View::open().await;
     for asked in ["#ffffff", "#123456", "#00fa92"] {
         let picture = view.painted("change_background_color", json!({"color": asked})).await;
         for (x, y) in [(0, 0), (319, 0), (3, 100)] {
@@ -98,7 +102,7 @@ async fn colours_of_model_background_and_lights_are_in_the_picture() {
 }
 
 #[tokio::test]
-async fn lights_brighten_darken_and_tint_the_model() {
+async fn lights_brighten_and_darken_the_model() {
     let view = View::open().await;
     view.stage.client.works("change_model_color", json!({"color": "#cccccc"})).await;
     let usual = view.picture().await.average(&view.model);
@@ -109,14 +113,31 @@ async fn lights_brighten_darken_and_tint_the_model() {
     assert!(brightness(less) < brightness(usual) * 0.8, "darker: {usual:?}, then {less:?}");
     let none = view.model_after("set_fill_light_intensity", args(0)).await;
     assert!(brightness(none) < brightness(less), "darker still: {less:?}, then {none:?}");
+}
 
-    view.stage.client.works("set_key_light_intensity", args(7)).await;
+/// A grey model that only the key light shines on.
+async fn under_key_light() -> View {
+    let view = View::open().await;
+    let client = &view.stage.client;
+    client.works("change_model_color", json!({"color": "#cccccc"})).await;
+    client.works("set_fill_light_intensity", json!({"intensity": 0})).await;
+    client.works("set_key_light_intensity", json!({"intensity": 7})).await;
+    view
+}
+
+#[tokio::test]
+async fn a_light_tints_the_model() {
+    let view = under_key_light().await;
     for asked in ["#ff0000", "#00ff00", "#0000ff"] {
         let found = view.model_after("set_key_light_color", json!({"color": asked})).await;
         let apart = between(hue(found), hue(colour(asked)));
         assert!(apart < HUE, "under a light of {asked} it looks like {found:?}");
     }
-    // From the side, one half of the model is brighter than the other.
+}
+
+#[tokio::test]
+async fn a_light_from_the_side_makes_one_half_of_the_model_brighter() {
+    let view = under_key_light().await;
     view.stage.client.works("set_key_light_color", json!({"color": "#ffffff"})).await;
     for (direction, is_right_brighter) in [("east", true), ("west", false)] {
         let place = json!({"azimuth": direction, "elevation": 10});

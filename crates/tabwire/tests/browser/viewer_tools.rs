@@ -36,24 +36,32 @@ async fn refuses(client: &Driver, tool: &str, args: Value, words: &str) {
     assert!(said.contains(words), "{tool} {args}: {words:?} is not in {said:?}");
 }
 
+fn cases() -> Vec<Case> {
+    let cases = [model_and_camera(), light("key", 135, 40), light("fill", 240, 15)];
+    cases.into_iter().flatten().collect()
+}
+
 #[tokio::test]
-async fn every_tool_of_the_manifest_does_what_it_says_or_says_what_is_valid() {
+async fn every_tool_is_in_the_tables_and_no_other() {
     let (stage, without) = start().await;
     let client = &stage.client;
-    let cases = [model_and_camera(), light("key", 135, 40), light("fill", 240, 15)];
-    let cases: Vec<_> = cases.into_iter().flatten().collect();
     let mut known: BTreeSet<String> = OWN.iter().map(|name| (*name).to_owned()).collect();
     known.insert(LINK.to_owned());
     known.extend(GETTERS.iter().map(|(name, _)| (*name).to_owned()));
-    known.extend(cases.iter().map(|case| case.tool.clone()));
+    known.extend(cases().into_iter().map(|case| case.tool));
     let without: BTreeSet<_> = without.into_iter().filter(|name| name != LINK).collect();
     let all: BTreeSet<_> = client.tools().await.into_iter().collect();
     let listed: BTreeSet<_> = all.difference(&without).cloned().collect();
     assert_eq!(listed, known, "the tables have every tool, and no other");
     assert_eq!(known.len(), 61 + OWN.len());
+}
 
+#[tokio::test]
+async fn every_tool_of_the_manifest_does_what_it_says_or_says_what_is_valid() {
+    let (stage, _) = start().await;
+    let client = &stage.client;
     let first = state(client).await;
-    for Case { tool, good, changes, bad, words } in cases {
+    for Case { tool, good, changes, bad, words } in cases() {
         let mut expected = first.clone();
         for (path, value) in changes {
             *expected.pointer_mut(&path).unwrap_or_else(|| panic!("{path}")) = value;
@@ -66,6 +74,14 @@ async fn every_tool_of_the_manifest_does_what_it_says_or_says_what_is_valid() {
         client.works("reset_view", json!({"what": "all"})).await;
         assert_eq!(state(client).await, first, "reset after {tool}");
     }
+    refuses(client, LINK, json!({"port": 3}), NOTHING).await;
+}
+
+#[tokio::test]
+async fn every_tool_that_reads_tells_what_is_so_from_the_cache_or_from_the_page() {
+    let (stage, _) = start().await;
+    let client = &stage.client;
+    let first = state(client).await;
     for (tool, path) in GETTERS {
         let told = client.call(tool, json!({})).await;
         assert_eq!(Some(&told["value"]), first.pointer(path), "{tool}");
@@ -75,11 +91,18 @@ async fn every_tool_of_the_manifest_does_what_it_says_or_says_what_is_valid() {
         refuses(client, tool, json!({"forceRefresh": "yes"}), "true or false").await;
         refuses(client, tool, json!({"force": true}), "did you mean `forceRefresh`?").await;
     }
+    assert_eq!(state(client).await, first);
+}
+
+#[tokio::test]
+async fn the_pages_own_limits_are_told_and_a_move_stops_there() {
+    let (stage, _) = start().await;
+    let client = &stage.client;
+    let first = state(client).await;
     for (tool, name, value, words) in LIMITS {
         refuses(client, tool, json!({name: value}), words).await;
     }
     assert_eq!(state(client).await, first);
-    refuses(client, LINK, json!({"port": 3}), NOTHING).await;
     // A move goes as far as it can, and says where it stopped.
     let said = client.text("dolly_camera_in", json!({"amount": 100})).await;
     assert!(said.contains("stopped at 8") && said.contains("8 to 64"), "{said}");
@@ -87,7 +110,7 @@ async fn every_tool_of_the_manifest_does_what_it_says_or_says_what_is_valid() {
 }
 
 #[tokio::test]
-async fn every_tool_of_the_viewers_own_does_what_it_says_or_says_what_is_valid() {
+async fn models_are_listed_and_loaded_or_what_there_is_is_said() {
     let (stage, _) = start().await;
     let client = &stage.client;
     let listed = client.call("list_models", json!({})).await;
@@ -105,7 +128,12 @@ async fn every_tool_of_the_viewers_own_does_what_it_says_or_says_what_is_valid()
     let said = client.fails("load_model", json!({"url": nowhere}), "TOOL_FAILED").await;
     assert!(!said.is_empty(), "{said}");
     assert_eq!(state(client).await["model"]["source"], "builtin:knot");
+}
 
+#[tokio::test]
+async fn the_size_of_a_light_is_set_undone_and_done_again_and_no_part_of_the_view() {
+    let (stage, _) = start().await;
+    let client = &stage.client;
     let size = json!({"light": "fill", "width": 3, "height": 2});
     client.works("set_light_size", size).await;
     let set = json!({"width": 3, "height": 2});
@@ -129,7 +157,12 @@ async fn every_tool_of_the_viewers_own_does_what_it_says_or_says_what_is_valid()
     assert_eq!(now["model"]["rotation"], json!({"x": 0, "y": 0, "z": 0}));
     assert_eq!(now["fillLight"]["size"], set, "only the view is reset");
     refuses(client, "reset_view", json!({"what": "some"}), "all").await;
+}
 
+#[tokio::test]
+async fn a_picture_is_as_large_as_asked_and_comes_once() {
+    let (stage, _) = start().await;
+    let client = &stage.client;
     let taken = client.works("viewer_screenshot", json!({"width": 64, "height": 100})).await;
     let picture = Painting::of(&taken);
     assert_eq!((picture.width, picture.height), (64, 100));

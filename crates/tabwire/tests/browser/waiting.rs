@@ -15,8 +15,9 @@ async fn wait_while(client: &Driver, what: Value, script: &str) {
     assert_eq!(found["found"], true, "{found}");
 }
 
-async fn waiting_ends_when_what_is_waited_for_is_there(stage: &Stage) {
-    stage.open("/waiting.html").await;
+#[tokio::test]
+async fn waiting_ends_when_what_is_waited_for_is_there() {
+    let stage = &Stage::at("/waiting.html").await;
     let client = &stage.client;
     for (what, script) in [
         (json!({"text": "ready now"}), "at('out').textContent = 'all is ready now'"),
@@ -40,9 +41,9 @@ async fn waiting_ends_when_what_is_waited_for_is_there(stage: &Stage) {
     assert_eq!(wait(client, json!({"expression": "window.flag"})).await["found"], true);
 }
 
-async fn waiting_for_the_network_ends_after_the_last_answer(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
-    client.go(&site.url("/waiting.html")).await;
+#[tokio::test]
+async fn waiting_for_the_network_ends_after_the_last_answer() {
+    let Stage { site, client, .. } = &Stage::at("/waiting.html").await;
     client.evaluate("fetch('/hold/a').then((r) => r.text()).then(note); 0").await;
     site.until_asked("/hold/a").await;
     let args = json!({"action": "wait", "networkIdle": true, "timeoutMs": 300});
@@ -53,8 +54,9 @@ async fn waiting_for_the_network_ends_after_the_last_answer(stage: &Stage) {
     assert_eq!(client.seen(site, json!({})).await, ["late"]);
 }
 
-async fn what_does_not_come_is_told_by_name_when_the_time_is_over(stage: &Stage) {
-    stage.open("/waiting.html").await;
+#[tokio::test]
+async fn what_does_not_come_is_told_by_name_when_the_time_is_over() {
+    let stage = &Stage::at("/waiting.html").await;
     for (what, named) in [
         (json!({"text": "never said"}), "never said"),
         (json!({"selector": "#never"}), "#never"),
@@ -77,8 +79,9 @@ async fn what_does_not_come_is_told_by_name_when_the_time_is_over(stage: &Stage)
     }
 }
 
-async fn an_expression_with_too_many_ways_hangs_nothing(stage: &Stage) {
-    let Stage { site, client, .. } = stage;
+#[tokio::test]
+async fn an_expression_with_too_many_ways_hangs_nothing() {
+    let Stage { site, client, .. } = &Stage::start().await;
     let letters = "a".repeat(2_000);
     client.go(&site.url(&format!("/waiting.html?{letters}!"))).await;
     for url in ["/(a+)+$/", "/(a|aa)+$/", "/(.*a){20}$/"] {
@@ -89,13 +92,4 @@ async fn an_expression_with_too_many_ways_hangs_nothing(stage: &Stage) {
     let args = json!({"action": "wait", "url": "/(a)\\1/"});
     let words = client.fails("browser_navigate", args, "INVALID_ARGUMENT").await;
     assert!(words.contains("refers back"), "{words}");
-}
-
-#[tokio::test]
-async fn waiting_ends_with_what_is_waited_for_or_says_what_did_not_come() {
-    let stage = Stage::start().await;
-    waiting_ends_when_what_is_waited_for_is_there(&stage).await;
-    waiting_for_the_network_ends_after_the_last_answer(&stage).await;
-    what_does_not_come_is_told_by_name_when_the_time_is_over(&stage).await;
-    an_expression_with_too_many_ways_hangs_nothing(&stage).await;
 }
