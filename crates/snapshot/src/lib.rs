@@ -40,6 +40,8 @@ pub use view::{Format, TOKENS, View};
 
 /// Bytes that the closing remark may need, without its cursor.
 const REST: usize = 130;
+/// What is said of a page that is not whole yet.
+const LOADING: &str = "the page is still loading: there is more to come\n";
 
 /// A part of a page, written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -241,12 +243,13 @@ fn shorten(text: String, bytes: usize) -> String {
     format!("{}{mark}", &text[..end])
 }
 
-/// The first line. A long title or address must not take the room of the rest.
+/// The first line, and whether more is to come. A long title or address must not take the room of the rest.
 fn head(subject: &Subject<'_>, budget: usize) -> String {
     let Subject { page, version, .. } = subject;
     let url = shorten(lines::one_line(&page.url).into_owned(), 2000.min(budget / 4));
     let title = shorten(lines::one_line(&page.title).into_owned(), 200.min(budget / 8));
-    format!("page {title:?} {url} [version={version}]\n")
+    let remark = if page.loading { LOADING } else { "" };
+    format!("page {title:?} {url} [version={version}]\n{remark}")
 }
 
 #[cfg(test)]

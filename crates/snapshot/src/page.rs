@@ -28,6 +28,9 @@ pub struct Page {
     /// There is more than what was looked at.
     #[serde(default)]
     pub truncated: bool,
+    /// Its first document was still being parsed.
+    #[serde(default)]
+    pub loading: bool,
 }
 
 /// One document of a page.

@@ -36,6 +36,16 @@ fn lines_of(page: &Page, args: Value) -> Vec<String> {
 }
 
 #[test]
+fn a_page_that_is_still_loading_says_so_whatever_is_asked() {
+    let mut page = page(json!([[1, 1, 0, "heading", "Shop"]]));
+    page.loading = true;
+    for args in [json!({}), json!({"find": "nothing"}), json!({"format": "markdown"})] {
+        let shown = shown(&page, args.clone()).text;
+        assert_eq!(shown.lines().nth(1), Some(LOADING.trim_end()), "{args}: {shown}");
+    }
+}
+
+#[test]
 fn a_line_says_what_a_thing_is_and_how_to_refer_to_it() {
     let page = page(json!([
         [1, 1, 0, "heading", "Shop", null, ["level=1"]],

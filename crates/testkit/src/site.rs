@@ -9,7 +9,8 @@
 //! | `/…` | a file of the folder; `*.csp.html` comes with a strict Content-Security-Policy |
 //! | `/report` | takes what a page reports |
 //! | `/slow?ms=300` | answers late; `&then=/page.html` with a page |
-//! | `/hold/name` | answers when the test says so |
+//! | `/hold/name` | answers when the test says so; `?then=/page.html` with a page |
+//! | `/parts/name/page.html` | a page up to `<!-- held -->`; the rest when the test says so |
 //! | `/cached/name.js` | an empty script that may be kept |
 //! | `/status/404` | answers with a status |
 //! | `/download/name.txt` | a file to save |
@@ -37,6 +38,8 @@ use crate::eventually;
 const REPORT: &str = "function report(name, data) { \
     fetch('/report', {method: 'POST', keepalive: true, \
     body: JSON.stringify({name, data: data === undefined ? null : data})}); }";
+/// Where the first part of a page in parts ends.
+const HELD: &[u8] = b"<!-- held -->";
 const CSP: &str = "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'self'; \
     require-trusted-types-for 'script'";
 
@@ -144,7 +147,7 @@ async fn answer(mut stream: TcpStream, folder: PathBuf, seen: Seen, mut held: He
         let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         seen.0.lock().unwrap().asked.push(target.clone());
         if let Some(name) = path.strip_prefix("/hold/")
-            && held.wait_for(|names| names.iter().any(|known| known == name)).await.is_err()
+            && !until_let_go(&mut held, name).await
         {
             return;
         }
@@ -152,10 +155,28 @@ async fn answer(mut stream: TcpStream, folder: PathBuf, seen: Seen, mut held: He
             "/echo" => echo(&head, &body),
             _ => reply(path, query, &body, &folder, &seen).await,
         };
-        if stream.write_all(&reply).await.is_err() {
+        let name = path.strip_prefix("/parts/").and_then(|rest| rest.split('/').next());
+        let first = if name.is_some() { first_part(&reply) } else { reply.len() };
+        if stream.write_all(&reply[..first]).await.is_err() {
+            return;
+        }
+        let Some(name) = name else { continue };
+        if !until_let_go(&mut held, name).await || stream.write_all(&reply[first..]).await.is_err()
+        {
             return;
         }
     }
+}
+
+/// Waits until the test lets go of a name; `false` when it never will.
+async fn until_let_go(held: &mut Held, name: &str) -> bool {
+    held.wait_for(|names| names.iter().any(|known| known == name)).await.is_ok()
+}
+
+/// Returns where the part of a reply ends that is sent at once.
+fn first_part(reply: &[u8]) -> usize {
+    let found = reply.windows(HELD.len()).position(|part| part == HELD);
+    found.unwrap_or_else(|| panic!("a page in parts needs {:?}", String::from_utf8_lossy(HELD)))
 }
 
 /// Reads one request: its head and its body.
@@ -211,14 +232,12 @@ async fn reply(path: &str, query: &str, body: &[u8], folder: &Path, seen: &Seen)
         ["slow"] => {
             let ms = value("ms").and_then(|ms| ms.parse().ok()).unwrap_or(300);
             tokio::time::sleep(Duration::from_millis(ms)).await;
-            match value("then") {
-                Some(then) => file(folder, &then),
-                None => whole(200, "text/plain", "", b"late"),
-            }
+            late(folder, value("then"))
         }
         // Asked for by browsers on their own; not there would be an error in the page's console.
         ["favicon.ico"] => whole(204, "image/x-icon", "", b""),
-        ["hold", _] => whole(200, "text/plain", "", b"late"),
+        ["hold", _] => late(folder, value("then")),
+        ["parts", _, name] => file(folder, name),
         ["cached", _] => whole(200, "text/javascript", "Cache-Control: max-age=3600\r\n", b""),
         ["status", code] => {
             let code = code.parse().unwrap_or(500);
@@ -243,6 +262,13 @@ async fn reply(path: &str, query: &str, body: &[u8], folder: &Path, seen: &Seen)
             whole(200, "application/json", "", data.as_bytes())
         }
         _ => file(folder, path),
+    }
+}
+
+fn late(folder: &Path, then: Option<String>) -> Vec<u8> {
+    match then {
+        Some(then) => file(folder, &then),
+        None => whole(200, "text/plain", "", b"late"),
     }
 }
 

@@ -12,6 +12,7 @@ import { keepAwake } from './driver/awake';
 import { checkNoDialog } from './driver/dialogs';
 import { sendEventsTo } from './driver/events';
 import { DocumentGone, unresponsive } from './driver/inject';
+import { untilThere } from './driver/loading';
 import { type Caller, Page } from './driver/page';
 import { callTool, discover } from './driver/page-tools';
 import { ignore, within } from './driver/race';
@@ -135,7 +136,8 @@ async function checkUser(command: Command, services: Services): Promise<void> {
 }
 
 async function prepare(command: Exclude<Command, { on: 'browser' }>, page: Page): Promise<void> {
-  const tab = await page.tab();
+  const found = await page.tab();
+  const tab = command.on === 'page' ? await untilThere(page, found) : found;
   // Neither its words nor its buttons are a client's business there.
   if (command.answersDialog) await page.services.checkSite(tab.url ?? '');
   if (command.on === 'page') {

@@ -22,10 +22,10 @@ export default defineCommand({
     const target = { ref, selector };
     if (isTargeted(target)) checkTarget(target);
     const from = cursor === undefined ? undefined : parseCursor(cursor);
-    const { text, url, leftOut } = await readContent(page, target, format);
+    const { text, url, leftOut, loading } = await readContent(page, target, format);
     const part = partOf(text, from, maxLength);
     // What is left out is missed at the end only.
     const missed = leftOut > 0 && part.next === undefined ? { leftOut } : {};
-    return { ...part, format, url, ...missed };
+    return { ...part, format, url, ...missed, ...(loading ? { loading } : {}) };
   },
 });

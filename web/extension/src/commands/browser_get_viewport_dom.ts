@@ -24,16 +24,19 @@ export default defineCommand({
     const numbered = await numberDocuments(page.tabId, places);
     const elements: unknown[] = [];
     let count = 0;
+    let isLoading = false;
     for (const [at, place] of places.entries()) {
       const options = { most: maxElements - elements.length, includeHidden };
       const view = await askFrame(page, place, { method: 'inView', args: [place.clip, options] });
       if (view === undefined) continue;
       count += view.count;
+      isLoading ||= view.loading === true;
       const document = numbered[at]?.n ?? 0;
       elements.push(...view.elements.map((element) => writeElement(element, document, place)));
     }
     const left = count - elements.length;
-    return { viewport: top?.value, elements, elementCount: elements.length, left };
+    const loading = isLoading ? { loading: true } : {};
+    return { viewport: top?.value, elements, elementCount: elements.length, left, ...loading };
   },
 });
 

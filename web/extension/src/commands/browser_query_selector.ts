@@ -28,7 +28,9 @@ export default defineCommand({
     const answers = await page.read({ where: ALL, method: 'query', args: [by, most] });
     const found = matchesOf(answers);
     const elements = await writeElements(page, found, most);
-    return { elements, count: found.reduce((sum, { value }) => sum + value.count, 0) };
+    const count = found.reduce((sum, { value }) => sum + value.count, 0);
+    const isLoading = answers.some(({ value }) => 'loading' in value);
+    return { elements, count, ...(isLoading ? { loading: true } : {}) };
   },
 });
 

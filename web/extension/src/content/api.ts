@@ -91,6 +91,8 @@ export interface FrameSnapshot {
   readonly nodes: string;
   readonly count: number;
   readonly truncated: boolean;
+  /** There when the document was still being parsed. */
+  readonly loading?: true;
   readonly frames: ReadonlyArray<{
     readonly index: number;
     readonly ref: number;
@@ -157,6 +159,7 @@ export interface FrameContent {
   readonly frames: readonly number[];
   /** Characters that were too many to be told. */
   readonly leftOut: number;
+  readonly loading?: true;
 }
 
 export interface ElementData extends Described {
@@ -170,6 +173,7 @@ export interface Matches {
   readonly elements: readonly ElementData[];
   /** All that match, told or not. */
   readonly count: number;
+  readonly loading?: true;
 }
 
 export interface ViewData {
@@ -178,6 +182,7 @@ export interface ViewData {
   >;
   /** All that are there, told or not. */
   readonly count: number;
+  readonly loading?: true;
 }
 
 /** Something that can be acted on, and where it is. */
@@ -244,6 +249,8 @@ export type ToolOutcome =
 export interface ContentApi {
   /** Of the extension that injected it; an older script is replaced. */
   readonly version: string;
+  /** How far the document is while it is being parsed; null once it is whole. */
+  parsing(): { readonly isEmpty: boolean; readonly ageMs: number } | null;
 
   snapshot(options: SnapshotOptions): FrameSnapshot | Problem;
   geometry(): FrameGeometry;

@@ -40,6 +40,7 @@ export const className = (element: Element) => attribute(element, 'class') ?? ''
 export const documentElement = getter(Document.prototype, 'documentElement');
 export const body = getter(Document.prototype, 'body');
 export const title = getter(Document.prototype, 'title');
+export const readyState = getter(Document.prototype, 'readyState');
 export const scrollingElement = getter(Document.prototype, 'scrollingElement');
 export const visibilityState = getter(Document.prototype, 'visibilityState');
 const documentActive = getter(Document.prototype, 'activeElement');

@@ -3,6 +3,7 @@
  */
 
 import { attribute, has, hasAny, isTrue, localName, matches } from './dom';
+import { awaitsDocument } from './parsing';
 import { INTERACTIVE, knowsState } from './role-tables';
 import { isSummary } from './roles';
 import { linkTarget } from './text';
@@ -85,6 +86,7 @@ function addByTag(flags: string[], element: Element, name: string, role: string)
     const details = element.parentElement;
     flags.push(details && has(details, 'open') ? 'expanded' : 'collapsed');
   }
+  if (role === 'iframe' && awaitsDocument(element)) flags.push('loading');
   if (element instanceof HTMLInputElement) {
     if (TOLD_TYPES.has(element.type)) flags.push(`type=${element.type}`);
     if (isPassword(element)) flags.push('password');

@@ -21,6 +21,7 @@ import {
 import { find, namesWith } from './find';
 import { listens } from './flags';
 import { labelsOf } from './names';
+import { loadingMarkWithFrames } from './parsing';
 import { Reading } from './reading';
 import type { Refs } from './refs';
 import { INTERACTIVE } from './role-tables';
@@ -51,7 +52,7 @@ export function query(
   if (isProblem(found)) return found;
   const reading = new Reading();
   const elements = found.slice(0, most).map((element) => dataOf(element, refs, reading));
-  return { elements, count: found.length };
+  return { elements, count: found.length, ...loadingMarkWithFrames() };
 }
 
 function bySelector(selector: string): Element[] | Problem {
@@ -125,7 +126,7 @@ export function inView(
       interactive: INTERACTIVE.has(described.role) || listens(element),
     });
   }
-  return { elements, count };
+  return { elements, count, ...loadingMarkWithFrames() };
 }
 
 /** All elements in the order they are rendered, through shadow trees and slots. */

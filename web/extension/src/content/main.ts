@@ -15,6 +15,7 @@ import { geometry } from './frames';
 import { attributeOf, inView, marks, query } from './inspect';
 import { contentOf } from './page-content';
 import { PageTools } from './page-tools';
+import { parsing } from './parsing';
 import { WakePort } from './port';
 import { Refs } from './refs';
 import { scroll } from './scroll';
@@ -40,6 +41,7 @@ function create(version: string, refs: Refs): ContentApi {
   const covers = new Covers();
   return {
     version,
+    parsing,
     snapshot: (options) => snapshot(refs, targets, effects, options),
     geometry: () => geometry(refs),
     locate: (locator) => targets.locate(locator),

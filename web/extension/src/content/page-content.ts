@@ -9,6 +9,7 @@ import { isProblem } from './describe';
 import { attribute, documentElement, queryAll } from './dom';
 import { framePath } from './frames';
 import { textOf } from './page-text';
+import { loadingMarkWithFrames } from './parsing';
 import type { Targets } from './target';
 import { MASK } from './text';
 import { isPassword } from './values';
@@ -23,7 +24,7 @@ export function contentOf(
 ): FrameContent | Problem {
   const found = root === undefined ? documentElement(document) : targets.find(root);
   if (isProblem(found)) return found;
-  const head = { url: location.href, path: framePath() };
+  const head = { url: location.href, path: framePath(), ...loadingMarkWithFrames() };
   if (format === 'html') return { ...head, frames: [], ...limited([htmlOf(found)]) };
   const { pieces, frames } = textOf(found);
   return { ...head, frames, ...limited(pieces) };

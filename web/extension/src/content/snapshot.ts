@@ -7,6 +7,7 @@ import { isProblem } from './describe';
 import { documentElement, title } from './dom';
 import type { Effects } from './effects';
 import { childIndex, framePath } from './frames';
+import { loadingMark } from './parsing';
 import { Reading } from './reading';
 import type { Refs } from './refs';
 import type { Targets } from './target';
@@ -35,6 +36,7 @@ export function snapshot(
     nodes: JSON.stringify(nodes),
     count: nodes.length,
     truncated,
+    ...loadingMark(),
     frames: frames.flatMap(({ element, ref, depth }) => {
       const index = childIndex(element);
       return index === null ? [] : [{ index, ref, depth }];

@@ -9,6 +9,7 @@
 import { CommandError } from '../command';
 import type { ContentApi, Problem } from '../content/api';
 import { dialogOf, dialogOpen } from './dialogs';
+import type { Parsing } from './loading';
 import { deferred, type Limits, messageOf, within } from './race';
 import { refusal } from './restricted';
 import { listen, type Signal } from './signals';
@@ -17,7 +18,7 @@ const SCRIPT = 'content.js';
 // A page that is this long without an answer is told as hanging, even if the call had more time.
 const ANSWER_WITHIN_MS = 10_000;
 
-type Method = Exclude<keyof ContentApi, 'version'>;
+type Method = Exclude<keyof ContentApi, 'parsing' | 'version'>;
 type ArgumentsOf<M extends Method> = Parameters<ContentApi[M]>;
 type AnswerOf<M extends Method> = Awaited<ReturnType<ContentApi[M]>>;
 
@@ -42,6 +43,8 @@ export interface Answer<T> {
   readonly frameId: number;
   readonly documentId: string;
   readonly value: T;
+  /** There when the document was still being parsed. */
+  readonly parsing?: Parsing;
 }
 
 /** A call of the content script. */
@@ -114,7 +117,7 @@ async function callInjecting<M extends Method>(
   return unwrap<M>(all.sort((one, other) => one.frameId - other.frameId));
 }
 
-type Reply = { missing: true } | { error: string } | { value: unknown };
+type Reply = { missing: true } | { error: string } | { value: unknown; parsing?: Parsing };
 type Replied = { frameId: number; documentId: string; reply: Reply };
 
 async function execute<M extends Method>(
@@ -152,7 +155,9 @@ function unwrap<M extends Method>(answers: Replied[]): Array<Answer<AnswerOf<M>>
     if ('error' in reply) throw new Error(`content script: ${reply.error}`);
     if ('missing' in reply) throw new Error('the content script did not start');
     // The seam between worker and page: both sides are built from `content/api.ts`.
-    return { frameId, documentId, value: reply.value as AnswerOf<M> };
+    const value = reply.value as AnswerOf<M>;
+    const { parsing } = reply;
+    return { frameId, documentId, value, ...(parsing === undefined ? {} : { parsing }) };
   });
 }
 
@@ -165,7 +170,8 @@ function callInPage(version: string | null, method: Method, args: unknown[], arm
   const finish = (value: unknown) => {
     const isProblem = typeof value === 'object' && value !== null && 'problem' in value;
     if (arm === 'after' && !isProblem) tabwire.arm();
-    return { value };
+    const parsing = tabwire.parsing();
+    return parsing === null ? { value } : { value, parsing };
   };
   const fail = (error: unknown) => ({ error: String(error) });
   try {

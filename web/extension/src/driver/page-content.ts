@@ -18,6 +18,8 @@ export interface Content {
   readonly url: string;
   /** Characters that were too many to be looked at. */
   readonly leftOut: number;
+  /** A document of it was still being parsed. */
+  readonly loading: boolean;
 }
 
 /** Reads all of it. */
@@ -55,6 +57,7 @@ async function readTop(page: Page, format: ContentFormat): Promise<FrameContent>
 export function compose(root: FrameContent, answers: ReadonlyArray<Answer<unknown>>): Content {
   const frames = answers.map(({ value }) => value).filter(isContent);
   let { leftOut } = root;
+  let loading = root.loading === true;
   const write = (content: FrameContent): string => {
     const parts = content.pieces.flatMap((piece, at) => {
       const index = content.frames[at];
@@ -62,11 +65,13 @@ export function compose(root: FrameContent, answers: ReadonlyArray<Answer<unknow
       const child = childOf(content, index, frames);
       if (child === undefined) return [piece];
       leftOut += child.leftOut;
+      loading ||= child.loading === true;
       return [piece, write(child)];
     });
     return parts.filter((part) => part !== '').join('\n');
   };
-  return { text: write(root), url: root.url, leftOut };
+  const text = write(root);
+  return { text, url: root.url, leftOut, loading };
 }
 
 function isContent(value: unknown): value is FrameContent {

@@ -26,6 +26,7 @@ import {
   unresponsive,
   type Where,
 } from './inject';
+import { whenParsed } from './loading';
 import { answerable, deferred, ignore, type Limits, within } from './race';
 import { whyRestricted } from './restricted';
 import type { Services } from './services';
@@ -144,10 +145,14 @@ export class Page implements Caller {
     }
   }
 
-  /** Calls the content script; throws `DocumentGone` when its document was replaced. */
+  /**
+   * Calls the content script; throws `DocumentGone` when its document was replaced. What is about
+   * all of a document, and what is not found in it, waits until it is parsed.
+   */
   async call<M extends Method>(call: ContentCall<M>): Promise<Array<Answer<AnswerOf<M>>>> {
     const where = await this.#allowed(call.where);
-    return callContent(this.tabId, this.limits, { ...call, where });
+    const ask = () => callContent(this.tabId, this.limits, { ...call, where });
+    return whenParsed(this, call.method, ask);
   }
 
   /** Leaves out the frames of sites that the user keeps from clients; throws if none is left. */

@@ -40,6 +40,8 @@ export type Signal =
       readonly documentId: string;
     }
   | { readonly type: 'domReady' }
+  /** A document of the tab, of whichever frame, has been parsed. */
+  | { readonly type: 'parsed' }
   | { readonly type: 'loaded' }
   /** The tab shows itself as done, which it does a moment after its page has loaded. */
   | { readonly type: 'rested' }
@@ -85,6 +87,8 @@ export class Watch {
   goingTo: string | undefined;
   committed: { readonly url: string; readonly documentId: string } | undefined;
   domReady = false;
+  /** How many documents, of frames too, have been parsed. */
+  parsed = 0;
   loaded = false;
   rested = false;
   failed: { readonly url: string; readonly error: string; readonly at: number } | undefined;
@@ -172,6 +176,9 @@ export class Watch {
         break;
       case 'domReady':
         this.domReady = true;
+        break;
+      case 'parsed':
+        this.parsed++;
         break;
       case 'loaded':
         this.domReady = true;
@@ -275,6 +282,7 @@ function registerNavigation(): void {
   });
   webNavigation.onDOMContentLoaded.addListener(({ tabId, frameId }) => {
     if (frameId === 0) emitSignal(tabId, { type: 'domReady' });
+    emitSignal(tabId, { type: 'parsed' });
   });
   webNavigation.onCompleted.addListener(({ tabId, frameId }) => {
     if (frameId === 0) emitSignal(tabId, { type: 'loaded' });

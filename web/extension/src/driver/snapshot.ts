@@ -98,7 +98,8 @@ export function compose(
   const composer = new Composer(parts, maxNodes);
   const nodes = composer.write(root, null, 0);
   const { documents, truncated } = composer;
-  const head = JSON.stringify({ format: 'snapshot.v1', url, title, documents });
+  const loading = root.snapshot.loading === true ? { loading: true } : {};
+  const head = JSON.stringify({ format: 'snapshot.v1', url, title, ...loading, documents });
   return new RawJson(`${head.slice(0, -1)},"nodes":[${nodes}],"truncated":${truncated}}`);
 }
 
@@ -136,7 +137,9 @@ class Composer {
       if (child === undefined || at < 0) continue;
       const end = endOfNode(text, at);
       const inner = this.#writeChild(child, n, frame.depth + depth + 1);
-      written += text.slice(from, end) + (inner === '' ? '' : `,${inner}`);
+      const node = text.slice(at, end);
+      const holder = child.snapshot.loading === true ? withFlag(node, 'loading') : node;
+      written += text.slice(from, at) + holder + (inner === '' ? '' : `,${inner}`);
       from = end;
     }
     return written + text.slice(from);
@@ -167,6 +170,15 @@ const NODE_START = /\[(\d+),(\d+),(?="[a-z])/gi;
 function renumber(nodes: string, n: number, depth: number): string {
   if (depth === 0) return nodes.replace(NODE_START, `[${n},$1,$2,`);
   return nodes.replace(NODE_START, (_, ref, own) => `[${n},${ref},${Number(own) + depth},`);
+}
+
+/** Adds a flag to the text of one node. */
+function withFlag(text: string, flag: string): string {
+  const node: unknown = JSON.parse(text);
+  if (!Array.isArray(node)) return text;
+  const [n, ref, depth, role, name, value = null, flags] = node;
+  const all = [...(Array.isArray(flags) ? flags : []), flag];
+  return JSON.stringify([n, ref, depth, role, name, value, all]);
 }
 
 /** Returns where the array that begins at `at` ends. */

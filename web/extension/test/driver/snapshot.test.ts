@@ -108,3 +108,26 @@ test('a frame that would be too much is left out, and that is said', () => {
   assert.equal(snapshot.nodes.length, 5);
   assert.equal(snapshot.truncated, true);
 });
+
+test('a page and frames that are being parsed are said to be loading', () => {
+  const nodes = [
+    [1, 0, 'iframe', 'one'],
+    [2, 0, 'iframe', 'two', 'value', ['focused']],
+  ];
+  const frames = [
+    { index: 0, ref: 1, depth: 0 },
+    { index: 1, ref: 2, depth: 0 },
+  ];
+  const loading = (given: Part): Part => ({
+    ...given,
+    snapshot: { ...given.snapshot, loading: true },
+  });
+  const top = part({ n: 1, nodes, frames });
+  const inner = [0, 1].map((index) => part({ n: index + 2, path: [index], nodes: [] }));
+  assert.equal(read(top, inner).loading, undefined);
+  assert.equal(read(loading(top), inner).loading, true);
+  assert.deepEqual(read(top, inner.map(loading)).nodes, [
+    [1, 1, 0, 'iframe', 'one', null, ['loading']],
+    [1, 2, 0, 'iframe', 'two', 'value', ['focused', 'loading']],
+  ]);
+});
