@@ -10,6 +10,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { build } from 'esbuild';
 
@@ -62,9 +63,11 @@ function prefixOf(file) {
   return [...KINDS.values()].find((prefix) => basename(file).startsWith(prefix));
 }
 
+// Node leaves one core to itself, which is half of a small machine.
+const concurrency = `--test-concurrency=${availableParallelism()}`;
 const run = spawnSync(
   process.execPath,
-  ['--test', '--test-reporter=spec', '--enable-source-maps', ...forNode, ...bundled],
+  ['--test', concurrency, '--test-reporter=spec', '--enable-source-maps', ...forNode, ...bundled],
   { stdio: 'inherit' },
 );
 process.exit(run.status ?? 1);

@@ -4,7 +4,7 @@
 //! - [`generate`]: files that are made from code, with [`typescript`];
 //! - [`layout`]: which functions lie side by side in the program;
 //! - [`demo`]: something visible;
-//! - [`torture`]: the long forms of what kills, cuts, freezes and damages;
+//! - [`torture`]: proofs that take long, one at a time;
 //! - [`bench`]: numbers, as ratios, into `docs/benchmarks.md`;
 //! - [`shell`]: running other programs, [`hub_process`]: a hub among them; [`http`]: asking them.
 
@@ -38,7 +38,7 @@ enum Chore {
     Demo(demo::Options),
     /// Installs what the tests need and runs all of them.
     Test {
-        /// Leave out a part, by name: rust, web, hub, clients or demo. Said loudly at the end.
+        /// Leave out a part, by name: rust, web, agreement, hub, clients or demo. Said at the end.
         #[arg(long, value_name = "PART")]
         skip: Vec<String>,
     },
@@ -52,15 +52,8 @@ enum Chore {
     },
     /// Looks which functions a relay runs, and writes down that they lie side by side.
     Layout,
-    /// Runs the long forms of the tests that kill, cut, freeze and damage.
-    Torture {
-        /// How many times the long form.
-        #[arg(long, default_value_t = 1)]
-        times: u32,
-        /// The seed of a run that failed, to run it again.
-        #[arg(long)]
-        seed: Option<u64>,
-    },
+    /// Runs a proof that takes long, by name, and notes the result in docs/torture.md.
+    Torture(torture::Options),
     /// Measures beside the floor in the same run and writes docs/benchmarks.md.
     Bench {
         #[command(subcommand)]
@@ -93,7 +86,7 @@ fn main() -> anyhow::Result<()> {
     match Cli::parse().chore {
         Chore::Demo(options) => demo::run(&options),
         Chore::Test { skip } => test::run(&skip),
-        Chore::Torture { times, seed } => torture::run(times, seed),
+        Chore::Torture(options) => torture::run(&options),
         Chore::Check => check::run(),
         Chore::Gen { check } => generate::run(check),
         Chore::Layout => layout::run(),

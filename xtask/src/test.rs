@@ -1,45 +1,74 @@
-//! All tests, with what they need installed first. Parts that are left out are said at the end.
+//! All tests, with what they need installed first, and the time that each part took. Parts that are
+//! left out are said at the end.
+
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Result, bail};
 
 use crate::{clients, demo, shell};
 
-const PARTS: [&str; 5] = ["rust", "web", "hub", "clients", "demo"];
+/// What is run, in this order. Each needs what [`prepare`] has built.
+const PARTS: &[(&str, fn(&Path) -> Result<()>)] = &[
+    ("rust", |_| {
+        // All of it, so that one run tells everything that fails.
+        shell::run("", &["cargo", "test", "-q", "--workspace", "--no-fail-fast"])
+    }),
+    ("web", |_| shell::run("web", &["npm", "test", "--silent"])),
+    ("agreement", |_| shell::run("web", &["npm", "run", "--silent", "test:agreement"])),
+    ("hub", |binary| {
+        let line = ["npm", "run", "--silent", "test:hub"];
+        shell::run_with("web", &line, &[("TABWIRE_BIN", &binary.to_string_lossy())])
+    }),
+    ("clients", clients::run),
+    ("demo", |binary| {
+        shell::say("the demo, with the viewer in a real browser");
+        demo::play(binary)
+    }),
+];
 
 pub fn run(skip: &[String]) -> Result<()> {
-    if let Some(unknown) = skip.iter().find(|part| !PARTS.contains(&part.as_str())) {
-        bail!("there is no part {unknown:?}; parts are {}", PARTS.join(", "));
+    if let Some(unknown) =
+        skip.iter().find(|skipped| !PARTS.iter().any(|(part, _)| part == skipped))
+    {
+        let parts: Vec<_> = PARTS.iter().map(|(part, _)| *part).collect();
+        bail!("there is no part {unknown:?}; parts are {}", parts.join(", "));
     }
-    let wanted = |part: &str| !skip.iter().any(|skipped| skipped == part);
+    let mut times = Vec::new();
+    timed(&mut times, "install and build", prepare)?;
+    let binary = shell::root().join("target/debug/tabwire");
+    let wanted = PARTS.iter().filter(|(part, _)| !skip.iter().any(|skipped| skipped == part));
+    let outcome: Result<()> =
+        wanted.into_iter().try_for_each(|(part, work)| timed(&mut times, part, || work(&binary)));
+    shell::say("time per part");
+    for (part, took) in &times {
+        eprintln!("{part:20} {:6.1} s", took.as_secs_f64());
+    }
+    for part in skip {
+        eprintln!("SKIPPED on request: {part}");
+    }
+    outcome
+}
+
+fn timed(
+    times: &mut Vec<(&'static str, Duration)>,
+    part: &'static str,
+    work: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    let started = Instant::now();
+    let outcome = work();
+    times.push((part, started.elapsed()));
+    outcome
+}
+
+fn prepare() -> Result<()> {
     shell::ensure_program("chromium", "chromium")?;
     // For the test with a wall clock that jumps.
     shell::ensure_program("faketime", "faketime")?;
     shell::install_web()?;
     shell::run("web", &["npm", "run", "--silent", "build"])?;
-    if wanted("rust") {
-        // All of it, so that one run tells everything that fails.
-        shell::run("", &["cargo", "test", "-q", "--workspace", "--no-fail-fast"])?;
-    }
-    if wanted("web") {
-        shell::run("web", &["npm", "test", "--silent"])?;
-        shell::run("web", &["npm", "run", "--silent", "test:agreement"])?;
-    }
-    shell::run("", &["cargo", "build", "-q", "-p", "tabwire"])?;
-    let binary = shell::root().join("target/debug/tabwire");
-    if wanted("hub") {
-        let binary = binary.to_string_lossy();
-        let line = ["npm", "run", "--silent", "test:hub"];
-        shell::run_with("web", &line, &[("TABWIRE_BIN", &binary)])?;
-    }
-    if wanted("clients") {
-        clients::run(&binary)?;
-    }
-    if wanted("demo") {
-        shell::say("the demo, with the viewer in a real browser");
-        demo::play(&binary)?;
-    }
-    for part in skip {
-        eprintln!("SKIPPED on request: {part}");
-    }
-    Ok(())
+    shell::run("", &["cargo", "test", "-q", "--workspace", "--no-run"])?;
+    shell::run("", &["cargo", "build", "-q", "-p", "tabwire"])
 }

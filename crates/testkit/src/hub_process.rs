@@ -177,6 +177,11 @@ impl HubProcess {
         line.trim().trim_end_matches(" kB").parse().unwrap()
     }
 
+    /// Returns how many files it has open.
+    pub fn open_files(&self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
         send_signal(self.child.id(), signal);

@@ -1,6 +1,6 @@
 //! The whole hub from the outside: a real process, peers that speak the protocol, nothing else.
 //!
-//! - calls: [`load`], [`routing`], [`endings`], [`lanes`], [`tab_owners`];
+//! - calls: [`load`], [`soak`], [`routing`], [`endings`], [`lanes`], [`tab_owners`];
 //! - state: [`state`], [`versions`];
 //! - recovery: [`replay`], [`inbox`], [`cuts`], [`takeover`], [`compressed`];
 //! - what survives: [`durable_restart`], [`durable_kills`], [`durable_store`], [`recovered_calls`],
@@ -110,6 +110,7 @@ mod seed_webmcp_tabs;
 mod serving;
 mod silence;
 mod slow_readers;
+mod soak;
 mod state;
 mod stopping;
 mod tab_owners;

@@ -1,0 +1,66 @@
+//! `docs/torture.md`: a dated row for each run of a long proof.
+
+use std::{fs, time::Duration};
+
+use anyhow::{Context, Result};
+
+use crate::shell;
+
+const DOCUMENT: &str = "docs/torture.md";
+
+/// What came of one run.
+pub struct Row {
+    proof: String,
+    date: String,
+    commit: String,
+    what: String,
+    took: Duration,
+    passed: bool,
+}
+
+impl Row {
+    pub fn new(proof: &str, what: &str, took: Duration, passed: bool) -> Result<Self> {
+        let date = shell::output("", &["date", "-u", "+%Y-%m-%d %H:%M"])?.trim().to_owned();
+        let commit = shell::output("", &["git", "describe", "--always", "--dirty"])?;
+        let (proof, what, commit) = (proof.to_owned(), what.to_owned(), commit.trim().to_owned());
+        Ok(Self { proof, date, commit, what, took, passed })
+    }
+
+    fn write(&self) -> String {
+        let Self { proof, date, commit, what, took, passed } = self;
+        let seconds = took.as_secs();
+        let result = if *passed { "passed" } else { "**failed**" };
+        let time = format!("{} min {:02} s", seconds / 60, seconds % 60);
+        format!("| {proof} | {date} | `{commit}` | {what} | {time} | {result} |\n")
+    }
+}
+
+/// Adds a row at the end of the table.
+pub fn add(row: &Row) -> Result<()> {
+    let path = shell::root().join(DOCUMENT);
+    let mut text = fs::read_to_string(&path).with_context(|| format!("{DOCUMENT} is missing"))?;
+    text.push_str(&row.write());
+    fs::write(&path, text)?;
+    eprintln!("noted in {DOCUMENT}");
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_says_what_ran_and_what_came_of_it() {
+        let row = Row {
+            proof: "suite".into(),
+            date: "2026-11-16 15:00".into(),
+            commit: "abc1234".into(),
+            what: "run 1 of 10, alone".into(),
+            took: Duration::from_secs(603),
+            passed: false,
+        };
+        let expected = "| suite | 2026-11-16 15:00 | `abc1234` | run 1 of 10, alone | \
+            10 min 03 s | **failed** |\n";
+        assert_eq!(row.write(), expected);
+    }
+}
