@@ -42,7 +42,7 @@ enum Chore {
         #[arg(long, value_name = "PART")]
         skip: Vec<String>,
     },
-    /// Format, lint, types, generated files, unused dependencies.
+    /// Format, lint, types, spelling, generated files, dependencies, commit messages.
     Check,
     /// Rewrites the files that are made from code.
     Gen {

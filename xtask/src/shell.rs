@@ -95,12 +95,30 @@ pub fn ensure_program(program: &str, package: &str) -> Result<()> {
         .with_context(|| format!("{program} is needed; install it by hand"))
 }
 
-/// Installs a cargo tool, unless it is there.
-pub fn ensure_cargo_tool(program: &str) -> Result<()> {
-    if exists(program) {
-        return Ok(());
+/// Installs a cargo tool in this very version, unless it is there.
+pub fn ensure_cargo_tool(program: &str, version: &str) -> Result<()> {
+    // Cargo knows what it has installed, and then needs neither time nor network. Not optimised,
+    // because on a fresh machine nearly all the time goes into building.
+    let package = format!("{program}@{version}");
+    run("", &["cargo", "install", "--locked", "--quiet", "--debug", &package])
+}
+
+/// Returns the path of a tool that PyPI has built already, and installs it unless it is there.
+///
+/// It goes into a folder of its own: Debian's Python lets nothing else be installed beside its own
+/// packages, and has no virtual environments without a further package.
+pub fn python_tool(program: &str, version: &str) -> Result<String> {
+    let folder = format!("target/tools/{program}-{version}");
+    let path = root().join(&folder).join("bin").join(program);
+    if !path.is_file() {
+        ensure_program("pip3", "python3-pip")?;
+        let package = format!("{program}=={version}");
+        let pip = ["pip3", "install", "--quiet", "--no-deps", "--only-binary", ":all:"];
+        let line = [&pip[..], &["--upgrade", "--target", &folder, &package]].concat();
+        let quiet = [("PIP_DISABLE_PIP_VERSION_CHECK", "1"), ("PIP_ROOT_USER_ACTION", "ignore")];
+        fetch("", &line, &quiet)?;
     }
-    run("", &["cargo", "install", "--locked", "--quiet", program])
+    Ok(path.to_string_lossy().into_owned())
 }
 
 /// Installs the packages of the web side, as the lock file says.

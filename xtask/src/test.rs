@@ -10,8 +10,11 @@ use anyhow::{Result, bail};
 
 use crate::{clients, demo, shell};
 
+/// Runs a part with the built program.
+type Part = fn(&Path) -> Result<()>;
+
 /// What is run, in this order. Each needs what [`prepare`] has built.
-const PARTS: &[(&str, fn(&Path) -> Result<()>)] = &[
+const PARTS: &[(&str, Part)] = &[
     ("rust", |_| {
         // All of it, so that one run tells everything that fails.
         shell::run("", &["cargo", "test", "-q", "--workspace", "--no-fail-fast"])
