@@ -225,7 +225,10 @@ where
             biased;
             message = reading.next() => {
                 heard = Instant::now();
-                asked = false;
+                // The timer waits for an answer until then, which would be late for the next ping.
+                if std::mem::take(&mut asked) {
+                    timer.as_mut().reset(heard + liveness.ask_after);
+                }
                 if let Err(end) = take_in(shared, message, attachment) {
                     return end;
                 }

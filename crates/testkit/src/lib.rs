@@ -1,8 +1,9 @@
 //! What tests are made of: a real hub process, fake peers on both sides, and a bad network.
 //!
-//! - [`wait`]: deadlines, and conditions that are looked at until they hold;
-//! - [`rng`]: chance that can be repeated; [`torture`]: how often; [`place`]: folders that leave
-//!   nothing behind;
+//! - [`wait`]: deadlines, and conditions that are looked at until they hold; [`unanswered`] and
+//!   [`kernel`]: what to compare with where a number of seconds would say nothing;
+//! - [`rng`]: chance that can be repeated; [`torture`]: how hard tests try; [`place`]: folders that
+//!   leave nothing behind;
 //! - [`hub_process`]: the real program as a child, on a port of its own; [`command`]: its commands;
 //!   [`machine`]: a hub in the background, over its deaths;
 //! - [`http`]: requests down to their bytes; [`api`]: the admin API; [`metrics`]: its counters;
@@ -32,6 +33,7 @@ pub mod extension;
 pub mod frame;
 pub mod http;
 pub mod hub_process;
+pub mod kernel;
 pub mod log;
 pub mod machine;
 pub mod mcp;
@@ -43,6 +45,7 @@ pub mod site;
 pub mod socket;
 pub mod tasks;
 pub mod torture;
+pub mod unanswered;
 pub mod wait;
 
 pub use api::Api;
@@ -65,5 +68,6 @@ pub use place::Place;
 pub use rng::Rng;
 pub use site::Site;
 pub use socket::{Ending, Incoming, Socket};
-pub use torture::rounds;
+pub use torture::{rounds, strict};
+pub use unanswered::Unanswered;
 pub use wait::{PATIENCE, eventually, within};

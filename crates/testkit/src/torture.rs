@@ -1,6 +1,7 @@
-//! How often hard tests repeat themselves: a little in the normal run, much when asked for.
+//! How hard tests try: a little in the normal run, and much when asked for, on a machine that does
+//! nothing else.
 
-use std::env;
+use std::{env, time::Duration};
 
 /// The variable that asks for the long form; its number multiplies it.
 const VARIABLE: &str = "TABWIRE_TORTURE";
@@ -16,6 +17,16 @@ pub fn rounds(few: u64, many: u64) -> u64 {
 /// Returns whether the long form was asked for.
 pub fn is_long() -> bool {
     times() > 0
+}
+
+/// Prints how long something took, and fails the test in the long form when that is too long.
+///
+/// Seconds on a clock mean something only where the machine has nothing else to do. In the normal
+/// run tests compare events, or times of the same run.
+#[track_caller]
+pub fn strict(limit: Duration, took: Duration, what: &str) {
+    eprintln!("{what}: {took:?}, limit {limit:?}");
+    assert!(!is_long() || took <= limit, "{what}: {took:?}, limit {limit:?}");
 }
 
 fn times() -> u64 {
