@@ -108,7 +108,7 @@ impl Edge {
             .route("/", any(browser_ws::upgrade))
             .route("/session/{*instance}", any(browser_ws::upgrade))
             .merge(status::routes())
-            .merge(admin::routes())
+            .merge(admin::router())
             .merge(register::shared_routes())
             .merge(pages::routes())
             .fallback(status::not_found)

@@ -8,25 +8,10 @@ use std::{
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand};
 
-/// Which rooms a room may use. A room that is not here must be entered first.
-const MAY_USE: &[(&str, &[&str])] = &[
-    ("model", &[]),
-    ("dialect", &["model"]),
-    ("store", &["model"]),
-    ("cluster", &["model"]),
-    ("guard", &["model", "store"]),
-    ("launch", &["model"]),
-    ("machine", &["model"]),
-    ("hub", &["model", "store", "cluster"]),
-    ("snapshot", &["model"]),
-    ("tools", &["model", "hub", "guard", "launch", "snapshot"]),
-    ("mcp", &["model", "hub", "tools", "guard"]),
-    ("edge", &["model", "dialect", "hub", "guard", "tools", "mcp"]),
-    ("testkit", &["model", "dialect"]),
-];
-
-/// The binary may use every room, and nobody may use it. Chores are no room.
-const ALL: &[&str] = &["tabwire", "xtask"];
+/// The head of the table of rooms in the document that counts.
+const TABLE: &str = "| Room | Job | Uses | Never |";
+/// Chores are no room.
+const CHORES: &str = "xtask";
 
 /// Crates that do I/O or run tasks; whoever has none of them does neither.
 const WORLDLY: &[&str] = &[
@@ -60,20 +45,57 @@ fn uses(metadata: &Metadata, kind: DependencyKind) -> BTreeMap<String, BTreeSet<
     metadata.packages.iter().map(|package| (package.name.to_string(), used(package))).collect()
 }
 
+/// What a room uses, as the table says.
+#[derive(Debug, PartialEq)]
+enum Uses {
+    /// Whatever it needs; nobody uses it.
+    All,
+    /// These, no more and no fewer.
+    These(BTreeSet<String>),
+}
+
+/// Reads the table of rooms in ARCHITECTURE.md.
+fn drawn_rooms() -> BTreeMap<String, Uses> {
+    let text = fs::read_to_string(house().join("ARCHITECTURE.md")).unwrap();
+    let (_, table) = text.split_once(TABLE).expect("the table of rooms");
+    let rows = table.lines().skip(2).take_while(|line| line.starts_with('|'));
+    rows.map(|row| {
+        let cells: Vec<_> = row.trim_matches('|').split('|').map(str::trim).collect();
+        let [room, _, uses, _] = cells[..] else { panic!("not a row of four cells: {row}") };
+        (in_code(room), read_uses(uses))
+    })
+    .collect()
+}
+
+fn read_uses(cell: &str) -> Uses {
+    match cell {
+        "all" => Uses::All,
+        "–" => Uses::These(BTreeSet::new()),
+        names => Uses::These(names.split(',').map(in_code).collect()),
+    }
+}
+
+/// Returns a name without the marks around it; fails the test where they are missing.
+fn in_code(name: &str) -> String {
+    let inner = name.trim().strip_prefix('`').and_then(|name| name.strip_suffix('`'));
+    inner.unwrap_or_else(|| panic!("{name:?} is no name in the table of rooms")).to_owned()
+}
+
 #[test]
-fn rooms_use_only_the_rooms_they_may() {
-    let uses = uses(&metadata(), DependencyKind::Normal);
-    let table: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
+fn rooms_use_each_other_as_the_table_says() {
+    let mut uses = uses(&metadata(), DependencyKind::Normal);
+    uses.remove(CHORES);
+    let drawn = drawn_rooms();
+    let (built, known): (Vec<_>, Vec<_>) = (uses.keys().collect(), drawn.keys().collect());
+    assert_eq!(built, known, "crates on the left, the table on the right");
     for (room, used) in &uses {
-        let ours: Vec<_> = used.iter().filter(|name| uses.contains_key(*name)).collect();
-        assert!(!ours.iter().any(|name| *name == "tabwire"), "{room} uses the binary");
-        if ALL.contains(&room.as_str()) {
-            continue;
+        let ours: BTreeSet<_> = used.iter().filter(|name| drawn.contains_key(*name)).collect();
+        for name in &ours {
+            assert_ne!(drawn[*name], Uses::All, "{room} uses {name}, which nobody may use");
         }
-        let may = table.get(room.as_str());
-        let may = may.unwrap_or_else(|| panic!("{room} is not in the table of rooms"));
-        for name in ours {
-            assert!(may.contains(&name.as_str()), "{room} may not use {name}");
+        if let Uses::These(expected) = &drawn[room] {
+            let expected: BTreeSet<_> = expected.iter().collect();
+            assert_eq!(ours, expected, "{room}: its manifest on the left, the table on the right");
         }
     }
 }
@@ -83,7 +105,7 @@ fn the_test_kit_is_used_by_tests_only() {
     let metadata = metadata();
     for kind in [DependencyKind::Normal, DependencyKind::Build] {
         for (room, used) in uses(&metadata, kind) {
-            assert!(room == "xtask" || !used.contains("testkit"), "{room} uses testkit");
+            assert!(room == CHORES || !used.contains("testkit"), "{room} uses testkit");
         }
     }
     let by_tests = uses(&metadata, DependencyKind::Development);
