@@ -183,6 +183,10 @@ pub struct Stdio {
     /// The session that calls go to when they name none.
     #[arg(long, short)]
     pub session: Option<String>,
+    /// How long a request may take before the hub is asked whether it is awake; a call that wants
+    /// more time has it.
+    #[arg(long, value_parser = humantime::parse_duration, default_value = "30s", value_name = "TIME")]
+    pub request_timeout: Duration,
     #[command(flatten)]
     pub hub: JoinedHub,
 }

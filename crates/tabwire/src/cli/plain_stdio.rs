@@ -11,6 +11,8 @@ use super::{JoinedHub, Stdio};
 
 /// What `--idle-exit` is when it is not given, as in [`JoinedHub`].
 const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
+/// What `--request-timeout` is when it is not given, as in [`Stdio`].
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Reads the words after the program's name, if they are a plain relay's.
 pub fn read(
@@ -21,8 +23,8 @@ pub fn read(
     if words.next()?? != "stdio" {
         return None;
     }
-    let (mut session, mut data, mut port, mut idle_exit) = (None, None, None, None);
-    let mut no_start = false;
+    let (mut session, mut data, mut port) = (None, None, None);
+    let (mut idle_exit, mut request_timeout, mut no_start) = (None, None, false);
     while let Some(word) = words.next() {
         let word = word?;
         if word == "--no-start" && !no_start {
@@ -38,6 +40,7 @@ pub fn read(
             "--data" => &mut data,
             "--port" => &mut port,
             "--idle-exit" => &mut idle_exit,
+            "--request-timeout" => &mut request_timeout,
             _ => return None,
         };
         if value.is_empty() || value.starts_with('-') || place.replace(value).is_some() {
@@ -49,16 +52,18 @@ pub fn read(
             *place = Some(value.into_string().ok().filter(|value| !value.is_empty())?);
         }
     }
-    let idle_exit = match idle_exit {
-        Some(time) => humantime::parse_duration(&time).ok()?,
-        None => IDLE_EXIT,
+    let time = |given: Option<String>, usual| match given {
+        Some(time) => humantime::parse_duration(&time).ok(),
+        None => Some(usual),
     };
+    let idle_exit = time(idle_exit, IDLE_EXIT)?;
+    let request_timeout = time(request_timeout, REQUEST_TIMEOUT)?;
     let port = match port {
         Some(port) => Some(port.parse().ok()?),
         None => None,
     };
     let hub = JoinedHub { data: data.map(Into::into), port, idle_exit, no_start };
-    Some(Stdio { session, hub })
+    Some(Stdio { session, request_timeout, hub })
 }
 
 #[cfg(test)]
@@ -91,6 +96,7 @@ mod tests {
         "stdio --session=viewer --port=9000 --no-start",
         "stdio --session a=b --port 0",
         "stdio --idle-exit 5m --data=a=b",
+        "stdio --request-timeout 5s",
     ];
 
     #[test]
@@ -125,6 +131,7 @@ mod tests {
             "stdio --port 70000",
             "stdio --port x",
             "stdio --idle-exit soon",
+            "stdio --request-timeout soon",
             "stdio --prot 1",
         ] {
             assert_eq!(by_hand(line), None, "{line}");

@@ -31,7 +31,11 @@ pub fn run(options: &Stdio) -> Result<(), Failure> {
         binding: options.session.clone().or(instance),
     };
     let joiner = joiner(&options.hub)?;
-    let limits = Limits { line: mcp::stream::Limits::default().line, ..Limits::default() };
+    let limits = Limits {
+        line: mcp::stream::Limits::default().line,
+        request: options.request_timeout,
+        ..Limits::default()
+    };
     api::block_on(async {
         let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
         let relayed = relay(joiner, hello, limits, input, output).await;

@@ -8,23 +8,23 @@ use testkit::{
     Era, FakeApp, Machine, McpStdio,
     machine::{gone, rounds},
     mcp::{Reply, text},
+    strict,
 };
 
 use crate::{mcp_scene::LEGACY, scene::PROGRAM};
 
-/// What the requests of these tests ask for.
-const WANTED: Duration = Duration::from_secs(1);
-/// How long a relay may take to answer in the hub's place. It gives no request less than 30 s,
-/// even one that asks for less, and 2 s more to a hub that may be awake after all. That is too
-/// much for a request that has said how long it can wait. The rest is for a busy machine.
-const AT_MOST: Duration = Duration::from_secs(90);
+/// How long requests may take before the relay asks whether the hub is awake, where that is tried …
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
+/// … and then answers in its place, on a machine that does nothing else: the hub has 2 s to say so.
+const AT_MOST: Duration = Duration::from_secs(4);
+/// How long a hub stands still that wakes up in time.
+const MOMENT: Duration = Duration::from_millis(300);
 
 /// How often each client calls a frozen hub.
 const PAINTS: usize = 5;
 
 fn call(tool: &str, args: Value) -> Value {
-    let meta = json!({"timeoutMs": WANTED.as_millis() as u64});
-    json!({"name": tool, "arguments": args, "_meta": meta})
+    json!({"name": tool, "arguments": args})
 }
 
 /// Returns the code of the fault that a request ended with.
@@ -44,10 +44,10 @@ async fn check_quiet(client: &mut McpStdio) {
     assert!(odd.is_empty(), "answers that nobody waits for: {odd:?}");
 }
 
-async fn clients(machine: &Machine) -> Vec<McpStdio> {
+async fn clients(machine: &Machine, flags: &[&str]) -> Vec<McpStdio> {
     let mut clients = Vec::new();
     for era in [Era::Modern, LEGACY] {
-        clients.push(machine.relay().connect(era).await.patient(AT_MOST));
+        clients.push(machine.relay().flags(flags).connect(era).await);
     }
     clients
 }
@@ -55,10 +55,14 @@ async fn clients(machine: &Machine) -> Vec<McpStdio> {
 #[tokio::test]
 async fn every_request_is_answered_at_its_deadline_and_nothing_is_done_late() {
     let machine = Machine::new(PROGRAM);
-    let mut clients = clients(&machine).await;
+    let limit = format!("{}ms", REQUEST_TIMEOUT.as_millis());
+    let mut clients = clients(&machine, &["--request-timeout", &limit]).await;
+    let mut usual = machine.relay().connect(LEGACY).await;
     let app = FakeApp::echo(machine.port(), "app", &["paint"]).await;
     let pid = machine.pid();
     machine.freeze_hub().await;
+    // First, so that it is answered first if all have the same time.
+    let waits = usual.ask("tools/list", json!({})).await;
     let frozen = Instant::now();
     let mut asked = Vec::new();
     for client in &mut clients {
@@ -73,11 +77,13 @@ async fn every_request_is_answered_at_its_deadline_and_nothing_is_done_late() {
         for id in ids {
             let reply = client.answer(*id).await;
             assert_eq!(code(&reply), "hub_unresponsive", "{}", reply.0);
-            assert!(frozen.elapsed() >= WANTED, "before its time");
+            assert!(frozen.elapsed() >= REQUEST_TIMEOUT, "before its time");
         }
     }
-    eprintln!("answered after {:?}", frozen.elapsed());
-    assert!(frozen.elapsed() < AT_MOST, "{:?}", frozen.elapsed());
+    strict(AT_MOST, frozen.elapsed(), "answers in the place of a frozen hub");
+    let answered = tokio::time::timeout(Duration::from_millis(20), usual.answer(waits)).await;
+    assert!(answered.is_err(), "a relay with the usual time still waits");
+    drop(usual);
     let rest = Duration::from_secs(rounds(0, 60) as u64).saturating_sub(frozen.elapsed());
     tokio::time::sleep(rest).await;
     machine.thaw_hub();
@@ -97,7 +103,7 @@ async fn every_request_is_answered_at_its_deadline_and_nothing_is_done_late() {
 #[tokio::test]
 async fn a_hub_that_wakes_up_in_time_answers_as_if_nothing_had_been() {
     let machine = Machine::new(PROGRAM);
-    let mut clients = clients(&machine).await;
+    let mut clients = clients(&machine, &[]).await;
     let app = FakeApp::echo(machine.port(), "app", &["paint"]).await;
     machine.freeze_hub().await;
     let mut asked = Vec::new();
@@ -108,7 +114,7 @@ async fn a_hub_that_wakes_up_in_time_answers_as_if_nothing_had_been() {
             client.ask("tools/list", json!({})).await,
         ));
     }
-    tokio::time::sleep(WANTED).await;
+    tokio::time::sleep(MOMENT).await;
     machine.thaw_hub();
     for (client, (call, list)) in clients.iter_mut().zip(asked) {
         let (failed, said) = client.answer(call).await.told();
@@ -127,7 +133,9 @@ async fn whoever_comes_to_a_frozen_hub_starts_no_other() {
     machine.freeze_hub().await;
     let mut second = machine.relay().start();
     let id = second.ask("tools/list", json!({})).await;
-    tokio::time::sleep(WANTED).await;
+    // Who comes later, and to no hub, has started one by then.
+    let other = Machine::new(PROGRAM);
+    other.relay().connect(LEGACY).await;
     assert_eq!(machine.hubs(), [pid], "it keeps its lock");
     machine.thaw_hub();
     second.answer(id).await.result();
@@ -138,7 +146,7 @@ async fn whoever_comes_to_a_frozen_hub_starts_no_other() {
 #[tokio::test]
 async fn a_frozen_hub_that_is_ended_by_force_is_replaced() {
     let machine = Machine::new(PROGRAM);
-    let mut clients = clients(&machine).await;
+    let mut clients = clients(&machine, &[]).await;
     let app = FakeApp::echo(machine.port(), "app", &["paint"]).await;
     let pid = machine.pid();
     machine.freeze_hub().await;
@@ -150,7 +158,7 @@ async fn a_frozen_hub_that_is_ended_by_force_is_replaced() {
             client.ask("tools/list", json!({})).await,
         ));
     }
-    tokio::time::sleep(WANTED / 4).await;
+    tokio::time::sleep(MOMENT).await;
     machine.run(&["stop", "--force"]).await.must_exit(0);
     gone(pid).await;
     for (client, (call, list)) in clients.iter_mut().zip(asked) {
