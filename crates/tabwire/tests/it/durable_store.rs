@@ -5,13 +5,12 @@ use std::{
     fs,
     path::{Path, PathBuf},
     process::Command,
-    time::Duration,
 };
 
 use serde_json::{Value, json};
 use testkit::{
-    FakeApp, FakeBrowser, HubOptions, HubProcess, PATIENCE, Place, Position, Rng, eventually,
-    rounds, within,
+    FakeApp, FakeBrowser, HubOptions, HubProcess, Incoming, PATIENCE, Place, Position, Rng,
+    eventually, rounds, within,
 };
 
 use crate::scene::{PROGRAM, hub};
@@ -287,7 +286,9 @@ async fn is_kept(hub: &HubProcess, data: Value) -> bool {
 async fn a_full_disk_is_told_and_heals() {
     // Without the signal, a file over its limit is an error of the write, as with a full disk.
     let under = ["sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""];
-    let mut hub = HubOptions::new(PROGRAM).under(&under).start().await;
+    // Who is silent is asked before long, and not given up.
+    let flags = ["--ping-after", "1s", "--dead-after", "10m"];
+    let mut hub = HubOptions::new(PROGRAM).flags(&flags).under(&under).start().await;
     let mut app = FakeBrowser::with_tools(hub.port(), "viewer", &["paint"]).await;
     app.until_acked().await;
     assert!(is_kept(&hub, json!("before")).await);
@@ -310,7 +311,16 @@ async fn a_full_disk_is_told_and_heals() {
     let acked = app.log.acked;
     app.publish_event("tock", json!(1)).await;
     app.settle().await;
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    // An ack is due long before the hub asks who has been silent since.
+    loop {
+        match app.socket().recv().await {
+            Incoming::Message(message) if message["type"] == "ping" => break,
+            Incoming::Message(message) => {
+                assert_ne!(message["type"], "ack", "no ack while nothing is on disk");
+            }
+            end => panic!("{end:?}"),
+        }
+    }
     app.settle().await;
     assert_eq!(app.log.acked, acked, "no ack while nothing is on disk");
     limit_files(&hub, None);

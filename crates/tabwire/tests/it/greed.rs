@@ -1,9 +1,7 @@
 //! Peers that want more memory than they should get: the hub holds what it says it holds.
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
-use testkit::{FakeBrowser, HubProcess};
+use testkit::{FakeBrowser, HubProcess, kernel::unread_bytes};
 
 use crate::scene::Scene;
 
@@ -12,6 +10,9 @@ use crate::scene::Scene;
 const GROWTH_KIB: u64 = 48 << 10;
 /// Sends about 64 MiB in this many messages of a MiB.
 const MESSAGES: usize = 64;
+
+/// The bystander lives beside a peer that keeps the test busy; it need not answer meanwhile.
+const NO_PINGS: &[&str] = &["--ping-after", "10m"];
 
 /// Fails the test when the hub has grown by more than a greedy peer may cost.
 fn check_growth(hub: &HubProcess, before: u64) {
@@ -27,18 +28,18 @@ async fn a_reader_that_never_reads_is_closed_and_costs_little() {
     let api = scene.api();
     let before = scene.hub.memory_kib();
     let large = json!("x".repeat(64 << 10));
-    let started = Instant::now();
-    let mut sent = 0;
+    // More than a fast machine can make in that time; a slow one makes less.
+    let (enough, mut sent) = (20 * unread_bytes(), 0);
     while api.session("lazy").await["connected"] == true {
         for _ in 0..50 {
             api.event("lazy", "large", large.clone()).await;
         }
-        sent += 50;
+        sent += 50 * (64 << 10);
         scene.bystander_answers().await;
         check_growth(&scene.hub, before);
-        assert!(started.elapsed() < Duration::from_secs(90), "still connected after {sent} events");
+        assert!(sent < enough, "still connected after {sent} bytes that it did not read");
     }
-    for _ in 0..200 {
+    for _ in 0..50 {
         api.event("lazy", "large", large.clone()).await;
     }
     check_growth(&scene.hub, before);
@@ -66,7 +67,7 @@ async fn a_reader_that_is_only_slow_gets_everything_by_replay() {
 
 #[tokio::test]
 async fn a_flood_of_events_costs_no_more_than_the_feed_may_hold() {
-    let scene = Scene::new(&[]).await;
+    let scene = Scene::new(NO_PINGS).await;
     let mut peer = FakeBrowser::connected(scene.port(), "greedy").await;
     let before = scene.hub.memory_kib();
     for _ in 0..MESSAGES {
@@ -100,7 +101,7 @@ async fn publish_greedily(
 
 #[tokio::test]
 async fn tools_of_tabs_that_do_not_exist_are_not_kept() {
-    let scene = Scene::new(&[]).await;
+    let scene = Scene::new(NO_PINGS).await;
     let before = scene.hub.memory_kib();
     let ended = publish_greedily(&scene, |number| {
         let tool = |index: usize| {
@@ -117,7 +118,7 @@ async fn tools_of_tabs_that_do_not_exist_are_not_kept() {
 
 #[tokio::test]
 async fn titles_and_addresses_of_tabs_are_limited() {
-    let scene = Scene::new(&[]).await;
+    let scene = Scene::new(NO_PINGS).await;
     let before = scene.hub.memory_kib();
     let ended = publish_greedily(&scene, |number| {
         let (title, url) = ("t".repeat(1 << 19), "u".repeat(1 << 19));
@@ -131,7 +132,7 @@ async fn titles_and_addresses_of_tabs_are_limited() {
 
 #[tokio::test]
 async fn what_a_session_says_of_itself_is_limited() {
-    let scene = Scene::new(&[]).await;
+    let scene = Scene::new(NO_PINGS).await;
     let before = scene.hub.memory_kib();
     let large = "x".repeat(300_000);
     for number in 0..MESSAGES {

@@ -13,7 +13,7 @@ use testkit::{
     eventually,
     machine::rounds,
     mcp::{Reply, text},
-    torture, within,
+    strict, within,
 };
 use tokio::{net::TcpStream, task::JoinHandle};
 
@@ -23,8 +23,11 @@ use crate::{mcp_scene::LEGACY, scene::PROGRAM};
 const TOOLS: [&str; 2] = ["hold", "echo"];
 /// How often a browser tries to come back.
 const RETRY: Duration = Duration::from_millis(250);
-/// How soon browsers must be back, in nineteen cases of twenty, where there are enough cases.
+/// How soon browsers must be back in nineteen cases of twenty, on a machine that does nothing else.
 const BACK: Duration = Duration::from_secs(3);
+/// How many first starts of a hub it may take on any machine until a browser is back: a start that
+/// finds a store and a death, noticed by relays that pause before they try again.
+const STARTS: u32 = 3;
 
 /// An app that comes back whenever its hub is gone. It never answers `hold`, and everything else
 /// with the arguments. It has no state.
@@ -155,12 +158,22 @@ fn call(tool: &str, args: Value) -> Value {
     json!({"name": tool, "arguments": args})
 }
 
-/// Prints how long something took, and returns what nineteen of twenty stayed below.
-fn p95(what: &str, mut times: Vec<Duration>) -> Duration {
+/// Returns the middle one of some times, and what nineteen of twenty stayed below.
+fn middle_and_p95(mut times: Vec<Duration>) -> (Duration, Duration) {
     times.sort_unstable();
-    let p95 = times[(times.len() * 95).div_ceil(100) - 1];
-    eprintln!("{what}: p95 {p95:?}, most {:?}, of {}", times.last().unwrap(), times.len());
-    p95
+    (times[times.len() / 2], times[(times.len() * 95).div_ceil(100) - 1])
+}
+
+/// Returns how long a client takes to be served where no hub has ever run: the middle one of three.
+async fn first_start() -> Duration {
+    let mut times = Vec::new();
+    for _ in 0..3 {
+        let machine = Machine::new(PROGRAM);
+        let started = Instant::now();
+        machine.relay().connect(LEGACY).await;
+        times.push(started.elapsed());
+    }
+    middle_and_p95(times).0
 }
 
 #[tokio::test]
@@ -227,11 +240,12 @@ async fn a_hub_killed_in_mid_call_costs_no_client_its_stream() {
         let answered = ended.messages.iter().any(|message| message.get("method").is_none());
         assert!(!answered && ended.stderr.is_empty(), "{ended:?}");
     }
-    p95("requests answered by the next hub", served);
-    let back = p95("the browser is back", back);
-    // The slowest of a few says more about what else the machine did than about us.
-    let limit = if torture::is_long() { BACK } else { PATIENCE };
-    assert!(back < limit, "{back:?}");
+    eprintln!("requests answered by the next hub: p95 {:?}", middle_and_p95(served).1);
+    let (middle, p95) = middle_and_p95(back);
+    strict(BACK, p95, "the browser is back, p95");
+    // The browser itself comes by only now and then.
+    let limit = STARTS * first_start().await + 4 * RETRY;
+    assert!(middle < limit, "the browser is back after {middle:?}, limit {limit:?}");
 }
 
 /// What may be asked, and what may become of it.

@@ -4,12 +4,11 @@ use std::{
     fs,
     os::unix::fs::DirBuilderExt,
     process::{Child, Command},
-    time::Duration,
 };
 
 use serde_json::{Value, json};
 use testkit::{
-    Era, Machine,
+    Era, Machine, eventually,
     machine::{gone, is_alive},
 };
 
@@ -101,8 +100,19 @@ async fn a_hub_that_was_stopped_comes_back_only_when_it_is_needed() {
         clients.push(machine.relay().connect(era).await);
     }
     let first = machine.running().await;
+    let other = Machine::new(PROGRAM);
+    let _relay = other.relay().connect(LEGACY).await;
     machine.run(&["stop"]).await.must_exit(0);
-    tokio::time::sleep(Duration::from_millis(1500)).await;
+    // A hub that dies later comes back by itself, twice; this one does not.
+    for _ in 0..2 {
+        let before = other.running().await;
+        other.kill_hub().await;
+        eventually("the other hub is back", async || {
+            let now = other.status().await;
+            (now["state"] == "running" && now["pid"] != before["pid"]).then_some(())
+        })
+        .await;
+    }
     assert!(machine.hubs().is_empty(), "nobody has asked for anything");
     for client in &mut clients {
         client.request("tools/list", json!({})).await.result();
@@ -133,11 +143,17 @@ async fn a_frozen_hub_is_ended_by_force_only() {
     client.finish().await;
     let pid = machine.pid();
     machine.freeze_hub().await;
-    let told = machine.run(&["status"]).await.must_exit(1);
+    // Side by side: each waits for an answer for as long as a living hub may take.
+    let (words, data, stop) = tokio::join!(
+        machine.run(&["status"]),
+        machine.run(&["status", "--json"]),
+        machine.run(&["stop"])
+    );
+    let told = words.must_exit(1);
     assert!(told.stderr.contains("does not answer") && told.stderr.contains("--force"), "{told:?}");
-    let told = machine.run(&["status", "--json"]).await.must_exit(1).json();
+    let told = data.must_exit(1).json();
     assert_eq!((&told["state"], &told["pid"]), (&json!("unresponsive"), &json!(pid)));
-    let told = machine.run(&["stop"]).await.must_exit(1);
+    let told = stop.must_exit(1);
     assert!(told.stderr.contains("--force"), "{told:?}");
     assert!(is_alive(pid));
     let second = machine.run(&["serve", "--port", "0"]).await.must_exit(1);

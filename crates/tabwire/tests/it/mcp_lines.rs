@@ -1,7 +1,7 @@
 //! What nobody should send to a relay: each fault costs an answer, and the conversation goes on.
 
 use serde_json::{Value, json};
-use testkit::{Era, FakeBrowser, McpStdio};
+use testkit::{Era, FakeBrowser, McpStdio, rounds};
 
 use crate::{
     mcp_scene::{LEGACY, stdio},
@@ -183,7 +183,7 @@ async fn an_id_is_free_as_soon_as_its_answer_has_come() {
     for era in ERAS {
         let mut client = stdio(&hub, era).await;
         let message = client.message("prompts/list", json!({}));
-        for round in 0..1500 {
+        for round in 0..rounds(300, 1500) {
             client.send(&message).await;
             let answer = client.recv().await.unwrap();
             assert!(answer.get("error").is_none(), "{era:?} round {round}: {answer}");

@@ -128,7 +128,7 @@ async fn a_command_without_a_page_is_an_error() {
 
 #[tokio::test]
 async fn a_command_that_the_page_does_not_confirm_is_called_unconfirmed() {
-    for way in WAYS {
+    let check = async |way| {
         let (hub, page) = hasty_hub_and_page().await;
         let mut client = McpClient::connect(PROGRAM, &hub, way).await;
         page.with(|page| page.doing = Doing::Throw);
@@ -138,7 +138,10 @@ async fn a_command_that_the_page_does_not_confirm_is_called_unconfirmed() {
         let said = told(&mut client, "change_model_color", json!({"color": "#00cc00"})).await;
         assert_eq!(said, "Model color changed to #00cc00", "{way:?}");
         assert_eq!(page.commands().len(), 2, "{way:?}");
-    }
+    };
+    // Side by side: each waits for a limit to be over.
+    let [one, two, three, four] = WAYS;
+    tokio::join!(check(one), check(two), check(three), check(four));
 }
 
 #[tokio::test]

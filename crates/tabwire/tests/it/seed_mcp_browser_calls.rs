@@ -1,10 +1,8 @@
 //! mcp-browser: commands in the one tab that it controls, over every transport.
 
-use std::time::Instant;
-
 use serde_json::{Value, json};
 use testkit::{
-    McpClient, PATIENCE,
+    McpClient, PATIENCE, Unanswered,
     mcp::client::WAYS,
     seeds::{
         enhanced::tabs::PIXEL,
@@ -188,7 +186,7 @@ async fn without_a_tab_every_call_is_an_error_at_once_that_says_what_to_do() {
     let browser = options.connect().await;
     session(&hub, "mcp-browser").await;
     let claude = client(&hub, "claude");
-    let started = Instant::now();
+    let unanswered = Unanswered::call(hub.port()).await;
     for (tool, args) in [
         ("browser_navigate", json!({"url": "https://a.example/"})),
         ("browser_content", json!({"action": "query", "selector": "#a"})),
@@ -199,7 +197,7 @@ async fn without_a_tab_every_call_is_an_error_at_once_that_says_what_to_do() {
         let said = failed(&claude, tool, args.clone()).await;
         assert!(said.contains("Connect") || said.contains("tab"), "{tool} {args}: {said}");
     }
-    assert!(started.elapsed() < PATIENCE, "nobody waited: {:?}", started.elapsed());
+    unanswered.must_be_under_way("at once, not after the timeout").await;
     browser.assign(Tab::new(4711, "https://start.example/"));
     done(&claude, "browser_navigate", json!({"url": "https://a.example/"})).await;
     assert_eq!(browser.tab().unwrap().url, "https://a.example/");

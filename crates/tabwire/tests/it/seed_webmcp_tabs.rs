@@ -1,11 +1,9 @@
 //! ripulio/browser-mcp: tabs that are opened, closed and brought to the front, and the answers
 //! that the extension gives in three different ways or not at all.
 
-use std::time::Instant;
-
 use serde_json::{Value, json};
 use testkit::{
-    PATIENCE,
+    PATIENCE, Unanswered,
     seeds::{
         webmcp::{Load, Tab, WebMcpOptions},
         wire::Order,
@@ -152,7 +150,7 @@ async fn an_unknown_tab_is_answered_at_once_although_the_extension_says_nothing(
     let hub = hub_for_extensions(&["--call-timeout", "60s"]).await;
     let browser = shopping(&hub).await;
     let claude = client(&hub, "claude");
-    let started = Instant::now();
+    let unanswered = Unanswered::call(hub.port()).await;
     for (tool, args) in [
         ("browser_tab", json!({"action": "close", "tab": 999})),
         ("browser_tab", json!({"action": "activate", "tab": 999})),
@@ -161,7 +159,7 @@ async fn an_unknown_tab_is_answered_at_once_although_the_extension_says_nothing(
         let said = failed(&claude, tool, args.clone()).await;
         assert!(said.contains("999"), "{tool} {args}: {said}");
     }
-    assert!(started.elapsed() < PATIENCE, "nobody waited for the extension");
+    unanswered.must_be_under_way("at once: nobody waited for the extension").await;
     browser.line().must_be_open();
 }
 
