@@ -3,6 +3,7 @@
 
 use std::{
     path::Path,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -16,8 +17,12 @@ type Part = fn(&Path) -> Result<()>;
 /// What is run, in this order. Each needs what [`prepare`] has built.
 const PARTS: &[(&str, Part)] = &[
     ("rust", |_| {
-        // All of it, so that one run tells everything that fails.
-        shell::run("", &["cargo", "test", "-q", "--workspace", "--no-fail-fast"])
+        // All of it, so that one run tells everything that fails. Most tests wait more than they
+        // work, so there are two at a time per core.
+        let cores = thread::available_parallelism().map_or(2, usize::from);
+        let threads = format!("--test-threads={}", 2 * cores);
+        let line = ["cargo", "test", "-q", "--workspace", "--no-fail-fast", "--", &threads];
+        shell::run("", &line)
     }),
     ("web", |_| shell::run("web", &["npm", "test", "--silent"])),
     ("agreement", |_| shell::run("web", &["npm", "run", "--silent", "test:agreement"])),

@@ -1,4 +1,4 @@
-//! A peer that stops reading while 50 MB are produced for it, with the settings that everybody has:
+//! A peer that stops reading while 10 MB are produced for it, with the settings that everybody has:
 //! what is held for it, on its way to the socket, stays small, and it is cut.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
@@ -10,7 +10,7 @@ use model::{CloseReason, Habits, Hello, InstanceId, Json, Kind, Level};
 use serde_json::json;
 use store::MemoryStore;
 
-const PRODUCED: usize = 50_000_000;
+const PRODUCED: usize = 10_000_000;
 /// All that one such peer may cost.
 const MOST: usize = 2 << 20;
 

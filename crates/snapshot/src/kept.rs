@@ -75,7 +75,7 @@ impl Kept {
 /// Returns the version of a page: the same for the same content, looked at in the same way.
 pub fn version(page: &Page, scope: &str) -> String {
     let mut hasher = DefaultHasher::new();
-    (scope, &page.url, &page.title, page.truncated, page.loading).hash(&mut hasher);
+    (scope, &page.url, &page.title, page.truncated).hash(&mut hasher);
     for node in &page.nodes {
         (node.doc, node.reference, node.depth).hash(&mut hasher);
         (&node.role, &node.name, &node.value, &node.flags).hash(&mut hasher);

@@ -25,7 +25,8 @@ fn names(cookies: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn cookies_are_set_read_and_cleared() {
-    let stage = &Stage::at("/cookie?hidden=fromserver;%20HttpOnly;%20Path=/").await;
+    let stage = &Stage::alone().await;
+    stage.open("/cookie?hidden=fromserver;%20HttpOnly;%20Path=/").await;
     stage.open("/storage.html").await;
     let client = &stage.client;
     let set =

@@ -1,10 +1,11 @@
 //! Hubs with a browser each, lent to one journey at a time: starting them takes longer than most
 //! journeys.
 //!
-//! A journey gives its set back clean enough for the next one: its clients' tabs are closed and the
-//! cookies of the site are cleared when it is lent again. A set whose journey failed, or that cannot
-//! be cleaned, is ended. Those that are left when all tests are over are ended by a shell that waits
-//! for the end of this process.
+//! A journey gives its set back clean enough for the next one: its clients' tabs are closed when it
+//! is lent again, and its site was on a port of its own. Cookies do not know ports, so journeys
+//! about cookies have sets of their own. A set whose journey failed, or that cannot be cleaned, is
+//! ended. Those that are left when all tests are over are ended by a shell that waits for the end of
+//! this process.
 
 use std::{
     ops::{Deref, DerefMut},
@@ -14,11 +15,11 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use testkit::{HubOptions, HubProcess, Site};
+use testkit::{HubOptions, HubProcess};
 
 use crate::{
     processes,
-    stage::{Driver, PAGES, PROGRAM},
+    stage::{Driver, PROGRAM},
 };
 
 /// The sets that nobody has. Held for one push or pop.
@@ -83,7 +84,7 @@ impl Running {
         Borrowed { running: Some(self), goes_back, clients: Mutex::default() }
     }
 
-    /// Closes the tabs of the last journey and clears what its pages have kept.
+    /// Closes the tabs of the last journey.
     async fn clean(&mut self) -> Result<(), Value> {
         for name in self.clients.drain(..) {
             let client = Driver::new(&self.hub, &name);
@@ -93,17 +94,6 @@ impl Running {
                 let close = json!({"action": "close", "tab": tab["tab"]});
                 works(&client, "browser_tab", close).await?;
             }
-        }
-        let (client, site) = (Driver::new(&self.hub, "cleaner"), Site::start(PAGES).await);
-        for (url, domain) in
-            [(site.url("/start.html"), "127.0.0.1"), (site.elsewhere("/start.html"), "localhost")]
-        {
-            let opened =
-                works(&client, "browser_tab", json!({"action": "new", "url": url})).await?;
-            let clear = json!({"action": "clear_cookies", "tab": opened["tab"], "domain": domain});
-            works(&client, "browser_network", clear).await?;
-            let close = json!({"action": "close", "tab": opened["tab"]});
-            works(&client, "browser_tab", close).await?;
         }
         Ok(())
     }
