@@ -63,11 +63,14 @@ function prefixOf(file) {
   return [...KINDS.values()].find((prefix) => basename(file).startsWith(prefix));
 }
 
-// Node leaves one core to itself, which is half of a small machine.
-const concurrency = `--test-concurrency=${availableParallelism()}`;
-const run = spawnSync(
-  process.execPath,
-  ['--test', concurrency, '--test-reporter=spec', '--enable-source-maps', ...forNode, ...bundled],
-  { stdio: 'inherit' },
-);
+// Node leaves one core to itself, which is half of a small machine. What a test leaves to a timer,
+// such as the debugger that is let go after 30 idle seconds, is not waited for.
+const flags = [
+  '--test',
+  `--test-concurrency=${availableParallelism()}`,
+  '--test-force-exit',
+  '--test-reporter=spec',
+  '--enable-source-maps',
+];
+const run = spawnSync(process.execPath, [...flags, ...forNode, ...bundled], { stdio: 'inherit' });
 process.exit(run.status ?? 1);
