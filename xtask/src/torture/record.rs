@@ -21,8 +21,7 @@ pub struct Row {
 impl Row {
     pub fn new(proof: &str, what: &str, took: Duration, passed: bool) -> Result<Self> {
         let date = shell::output("", &["date", "-u", "+%Y-%m-%d %H:%M"])?.trim().to_owned();
-        let commit = shell::output("", &["git", "describe", "--always", "--dirty"])?;
-        let (proof, what, commit) = (proof.to_owned(), what.to_owned(), commit.trim().to_owned());
+        let (proof, what, commit) = (proof.to_owned(), what.to_owned(), commit()?);
         Ok(Self { proof, date, commit, what, took, passed })
     }
 
@@ -33,6 +32,16 @@ impl Row {
         let time = format!("{} min {:02} s", seconds / 60, seconds % 60);
         format!("| {proof} | {date} | `{commit}` | {what} | {time} | {result} |\n")
     }
+}
+
+/// Names what is checked out, with a mark if more than the document has been changed since.
+fn commit() -> Result<String> {
+    let mut commit = shell::output("", &["git", "rev-parse", "--short", "HEAD"])?.trim().to_owned();
+    let document = format!(":!{DOCUMENT}");
+    if !shell::output("", &["git", "status", "--porcelain", "--", ".", &document])?.is_empty() {
+        commit.push_str(" and changes");
+    }
+    Ok(commit)
 }
 
 /// Adds a row at the end of the table.
