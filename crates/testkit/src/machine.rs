@@ -178,11 +178,3 @@ pub fn free_port() -> u16 {
         }
     }
 }
-
-/// Returns how often something is to be repeated: a few times, or as often as torture wants it.
-pub fn rounds(usual: usize, torture: usize) -> usize {
-    match std::env::var_os("TABWIRE_TORTURE") {
-        Some(wanted) if !wanted.is_empty() && wanted != "0" => torture,
-        _ => usual,
-    }
-}

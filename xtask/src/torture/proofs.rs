@@ -49,6 +49,7 @@ pub const PROOFS: &[Proof] = &[
             &it("stopping"),
             &it("silence"),
             &it("inbox"),
+            DEATHS,
         ]),
     },
     Proof {
@@ -74,6 +75,10 @@ pub const PROOFS: &[Proof] = &[
 /// The store's own tests, which are many times faster in a release build.
 const STORE: &[&str] =
     &["cargo", "test", "-q", "--release", "-p", "store", "--test", "torture", "--", "--nocapture"];
+
+/// Deaths in a real browser.
+const DEATHS: &[&str] =
+    &["cargo", "test", "-q", "-p", "tabwire", "--test", "browser", "--", "deaths", "--nocapture"];
 
 /// Tests of the whole hub whose names contain this.
 const fn it(filter: &str) -> [&str; 10] {

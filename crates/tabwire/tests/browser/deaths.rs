@@ -4,16 +4,16 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::{Era, McpStdio, Site, StdioOptions, eventually, mcp::text, strict};
+use testkit::{Era, McpStdio, PATIENCE, Site, StdioOptions, eventually, mcp::text, strict};
 
 use crate::{
     processes,
-    stage::{BACK, Driver, PROGRAM, Stage, code, until_it_works, works_within},
+    stage::{Driver, PROGRAM, Stage, code, works_within},
 };
 
-/// How many starts of a hub with a browser it may take until an extension's worker is back, which
-/// is a part of such a start. One that has nothing but its alarm to come back with takes up to
-/// 30 s, which is many more.
+/// How many starts of a hub with a browser it may take until an extension is back, which is a part
+/// of such a start. One that has nothing but its alarm to come back with takes up to 30 s, which is
+/// many more.
 const STARTS: u32 = 8;
 /// How long it may take on a machine that does nothing else.
 const SOON: Duration = Duration::from_secs(5);
@@ -44,14 +44,17 @@ async fn interrupted(client: &Driver, site: &Site, end: impl Future<Output = ()>
 }
 
 async fn relay(stage: &Stage) -> McpStdio {
-    let mut relay = StdioOptions::of(PROGRAM, &stage.hub).start().named("relayed").patient(BACK);
+    let mut relay =
+        StdioOptions::of(PROGRAM, &stage.hub).start().named("relayed").patient(2 * PATIENCE);
     relay.open(Era::Modern).await;
     relay
 }
 
 #[tokio::test]
 async fn a_hub_that_is_killed_in_the_middle_of_a_call_comes_back_with_its_browser_and_tabs() {
+    let started = Instant::now();
     let mut stage = Stage::alone().await;
+    let start = started.elapsed();
     let mut relay = relay(&stage).await;
     let go = json!({"url": stage.site.url("/tab.html?its")});
     let gone = relay.call("browser_navigate", go).await.result();
@@ -59,14 +62,15 @@ async fn a_hub_that_is_killed_in_the_middle_of_a_call_comes_back_with_its_browse
     let call = relay.ask("tools/call", endless()).await;
     stage.site.report("begun").await;
     stage.hub.kill();
+    let killed = Instant::now();
     stage.hub.restart().await;
     let answer = relay.answer(call).await.result();
     check_honest(&answer);
 
     let click = json!({"action": "click", "selector": "#mark"});
     let call = async || relay.call("browser_interact", click.clone()).await.result();
-    // How soon browsers come back to a new hub is measured elsewhere, many times over.
-    let clicked = until_it_works(call).await;
+    let clicked = works_within(STARTS * start, call).await;
+    strict(SOON, killed.elapsed(), "the browser is back at a new hub");
     assert_eq!(clicked["structuredContent"]["url"], stage.site.url("/tab.html?its"));
     let told = json!({"expression": "tell('after')"});
     relay.call("browser_execute", told).await.result();

@@ -20,9 +20,9 @@ pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tabwire");
 pub const PAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser/pages");
 /// How long a browser may take to come up on a busy machine.
 const STARTING: Duration = Duration::from_secs(90);
-/// How long it may take until everything works again after a death: where no page wakes the
-/// extension's worker, an alarm does so every 30 s.
-pub const BACK: Duration = Duration::from_secs(90);
+/// When something that does not come back after a death counts as lost. No measure of how soon it
+/// does: [`deaths`](crate::deaths) compares that with a start.
+const LOST: Duration = Duration::from_secs(90);
 /// How long a page may take to be shown after its test has failed.
 const LAST_LOOK: Duration = Duration::from_secs(10);
 
@@ -264,7 +264,7 @@ impl Driver {
 
 /// Calls until it works; returns the result.
 pub async fn until_it_works(call: impl AsyncFnMut() -> Value) -> Value {
-    works_within(BACK, call).await
+    works_within(LOST, call).await
 }
 
 /// Calls until it works, at most for so long; returns the result.

@@ -11,9 +11,8 @@ use testkit::{
     Era, FakeBrowser, Incoming, Machine, McpStdio, PATIENCE, Rng,
     browser::tool_specs,
     eventually,
-    machine::rounds,
     mcp::{Reply, text},
-    strict, within,
+    rounds, strict, within,
 };
 use tokio::{net::TcpStream, task::JoinHandle};
 
@@ -221,7 +220,7 @@ async fn a_hub_killed_in_mid_call_costs_no_client_its_stream() {
             client.answer(later[number].1).await.result();
         }
         served.push(killed.elapsed());
-        back.push(app.until_welcomed(round + 1).await - killed);
+        back.push(app.until_welcomed(round as usize + 1).await - killed);
         let after = machine.running().await;
         assert_ne!(after["pid"], before["pid"]);
         assert!(after["term"].as_u64() > before["term"].as_u64(), "{before} {after}");
@@ -298,7 +297,7 @@ async fn a_hub_killed_at_any_moment_leaves_one_answer_per_request() {
             }
             check_quiet(client).await;
         }
-        app.until_welcomed(round + 1).await;
+        app.until_welcomed(round as usize + 1).await;
         knows_the_app(&mut clients[0]).await;
     }
     eprintln!("{done} requests were done, {unknown} ended without knowledge");

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use testkit::{
     Era, FakeApp, Machine, McpStdio,
-    machine::{gone, rounds},
+    machine::gone,
     mcp::{Reply, text},
-    strict,
+    rounds, strict,
 };
 
 use crate::{mcp_scene::LEGACY, scene::PROGRAM};
@@ -84,7 +84,7 @@ async fn every_request_is_answered_at_its_deadline_and_nothing_is_done_late() {
     let answered = tokio::time::timeout(Duration::from_millis(20), usual.answer(waits)).await;
     assert!(answered.is_err(), "a relay with the usual time still waits");
     drop(usual);
-    let rest = Duration::from_secs(rounds(0, 60) as u64).saturating_sub(frozen.elapsed());
+    let rest = Duration::from_secs(rounds(0, 60)).saturating_sub(frozen.elapsed());
     tokio::time::sleep(rest).await;
     machine.thaw_hub();
     for client in &mut clients {

@@ -5,7 +5,8 @@ use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt, path::Path};
 use serde_json::json;
 use testkit::{
     Era, FakeBrowser, HubOptions, Machine, StdioOptions, eventually,
-    machine::{gone, is_alive, rounds},
+    machine::{gone, is_alive},
+    rounds,
 };
 
 use crate::{mcp_scene::LEGACY, scene::PROGRAM};
