@@ -47,7 +47,12 @@ export default defineCommand({
       // Finding the goal may have scrolled, so the start is looked up last.
       const begin = start ?? (await centre(page, from, aimed?.point)).point;
       const acted = dragMouse(session, begin, goal.point);
-      return { acted, armed, ...(aimed === undefined ? {} : { element: aimed.element }) };
+      return {
+        acted,
+        inSteps: true,
+        armed,
+        ...(aimed === undefined ? {} : { element: aimed.element }),
+      };
     });
     return target === undefined ? report : { ...report, target };
   },

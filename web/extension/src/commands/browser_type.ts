@@ -42,7 +42,7 @@ export default defineCommand({
       });
       // Key by key takes as long as it takes; the wait for its effect begins afterwards.
       if (args.delayMs > 0) await page.guard(typed, Infinity);
-      return { ...performed, acted: typed };
+      return { ...performed, acted: typed, inSteps: true };
     });
     return field === undefined ? report : { ...report, value: field.value };
   },

@@ -77,6 +77,8 @@ export interface Report {
 export interface Performed {
   /** Settles when the browser has taken the input; may never. */
   readonly acted?: Promise<unknown>;
+  /** The input is sent step by step, so that nothing is done before all of it was taken. */
+  readonly inSteps?: true;
   /** Where changes are being counted already; the top frame begins to count if absent. */
   readonly armed?: Where;
   readonly element?: ElementReport;
@@ -230,11 +232,12 @@ export class Page implements Caller {
   }
 
   /** Waits until what was done has had its effect. */
-  settle(watch: Watch, { acted, armed }: Performed, mostMs = CAP_MS): Promise<Settled> {
+  settle(watch: Watch, performed: Performed, mostMs = CAP_MS): Promise<Settled> {
+    const { acted, armed, inSteps = false } = performed;
     const capMs = answerable(this.limits, mostMs);
     const barrier = (leftMs: number) => this.#barrier(watch, armed, leftMs);
     const done = acted ?? Promise.resolve();
-    return settle({ watch, limits: this.limits, acted: done, barrier, capMs });
+    return settle({ watch, limits: this.limits, acted: done, inSteps, barrier, capMs });
   }
 
   /** Tells what a watch has seen. */

@@ -7,8 +7,8 @@
  */
 
 import type { Changes } from '../content/api';
-import { DocumentGone } from './inject';
-import type { Limits } from './race';
+import { DocumentGone, unresponsive } from './inject';
+import { answerable, type Limits } from './race';
 import type { Watch } from './signals';
 
 export const CAP_MS = 5_000;
@@ -31,6 +31,8 @@ export interface SettleParts {
   readonly limits: Limits;
   /** Settles when the input was taken; may never. */
   readonly acted: Promise<unknown>;
+  /** It is made of steps: all of them are waited for, and the cap is for what comes then. */
+  readonly inSteps?: boolean;
   /** One frame in the page, and quiet if it changed. */
   barrier(capMs: number): Promise<Passed>;
   readonly capMs?: number;
@@ -49,7 +51,7 @@ export async function settle(parts: SettleParts): Promise<Settled> {
 
 class Settling {
   readonly #parts: SettleParts;
-  readonly #endsAt: number;
+  #endsAt: number;
   #changes: Changes<string> | undefined;
   #isRestless = false;
 
@@ -60,7 +62,8 @@ class Settling {
 
   async run(): Promise<Settled> {
     const { watch } = this.#parts;
-    await this.#untilActed();
+    if (this.#parts.inSteps === true) await this.#untilAllSteps();
+    else await this.#untilActed(this.#left());
     while (this.#left() > 0) {
       if (watch.closed || watch.detached !== undefined) return this.#end(false);
       if (watch.dialog !== undefined || watch.download !== undefined) return this.#end(false);
@@ -130,14 +133,23 @@ class Settling {
     return isThrough;
   }
 
-  async #untilActed(): Promise<void> {
+  /** Waits for the last step as long as the call lasts: half of a drag is none. */
+  async #untilAllSteps(): Promise<void> {
+    const { limits, capMs = CAP_MS } = this.#parts;
+    if (!(await this.#untilActed(answerable(limits, Infinity)))) throw unresponsive();
+    this.#endsAt = performance.now() + answerable(limits, capMs);
+  }
+
+  /** Returns whether the input was taken, or something came that keeps it from being taken. */
+  async #untilActed(limitMs: number): Promise<boolean> {
     const { acted, watch, limits } = this.#parts;
     let isOver = false;
     const isStopped = () =>
       isOver || watch.dialog !== undefined || watch.closed || watch.navigating;
     try {
       // Not ended by a detachment: then the input fails, and that must be told.
-      await Promise.race([acted, watch.until(isStopped, limits, this.#left())]);
+      const stopped = watch.until(isStopped, limits, limitMs);
+      return await Promise.race([acted.then(() => true), stopped]);
     } finally {
       isOver = true;
       watch.recheck();

@@ -13,6 +13,9 @@ const never = new Promise<never>(() => {});
 interface Script {
   readonly acted?: Promise<unknown>;
   readonly capMs?: number;
+  readonly inSteps?: boolean;
+  /** How long the call lasts; a minute if not said. */
+  readonly callMs?: number;
   /** What happens at each barrier; the last goes on for ever. */
   readonly barriers?: ReadonlyArray<() => Promise<Passed>>;
 }
@@ -23,8 +26,9 @@ function start(script: Script = {}) {
   const barriers = script.barriers ?? [async () => PASSED];
   const done = settle({
     watch,
-    limits,
+    limits: { ...limits, endsAt: performance.now() + (script.callMs ?? 60_000) },
     acted: script.acted ?? Promise.resolve(),
+    inSteps: script.inSteps ?? false,
     // Only a test that names a cap is about it.
     capMs: script.capMs ?? 60_000,
     barrier: () => {
@@ -142,4 +146,19 @@ test('a page that says to be in motion all the time is told as busy', async () =
 test('input that is refused fails the act', async () => {
   const { done } = start({ acted: Promise.reject(new Error('refused')) });
   await assert.rejects(done, /refused/);
+});
+
+test('input in steps is waited for beyond the cap, which is for its effect', async () => {
+  let isTaken = false;
+  const acted = new Promise((resolve) => setTimeout(resolve, 40)).then(() => {
+    isTaken = true;
+  });
+  const { done } = start({ acted, inSteps: true, capMs: 10 });
+  assert.deepEqual(await done, { changes: NOTHING, busy: false });
+  assert.ok(isTaken);
+});
+
+test('steps that are not taken while the call lasts are no success', async () => {
+  const { done } = start({ acted: never, inSteps: true, callMs: 200 });
+  await assert.rejects(done, /does not answer/);
 });
