@@ -16,6 +16,7 @@ use std::{
 
 use serde_json::{Value, json};
 use testkit::{HubOptions, HubProcess};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::{
     processes,
@@ -24,6 +25,9 @@ use crate::{
 
 /// The sets that nobody has. Held for one push or pop.
 static IDLE: Mutex<Vec<Running>> = Mutex::new(Vec::new());
+/// How many sets are in use at a time, however many tests run: a browser keeps more than half a
+/// core busy, and more of them only slow each other down.
+static AT_ONCE: Semaphore = Semaphore::const_new(3);
 /// How many journeys one set may serve, so that none depends on a browser that is old.
 const USES: usize = 20;
 /// The client that has a set's browser started, and that most journeys are made with.
@@ -49,26 +53,34 @@ pub struct Borrowed {
     running: Option<Running>,
     goes_back: bool,
     clients: Mutex<Vec<String>>,
+    _turn: SemaphorePermit<'static>,
 }
 
 /// Returns a set that nobody else has.
 pub async fn borrow() -> Borrowed {
+    let turn = turn().await;
     loop {
         let idle = IDLE.lock().unwrap().pop();
         let Some(mut running) = idle else { break };
         match running.clean().await {
-            Ok(()) => return running.lend(true),
+            Ok(()) => return running.lend(true, turn),
             Err(why) => eprintln!("a browser that cannot be used again: {why}"),
         }
     }
     let mut running = Running::start(HubOptions::new(PROGRAM)).await;
     running.watchman = Some(watch_over(&running.hub));
-    running.lend(true)
+    running.lend(true, turn)
 }
 
 /// Starts a set that is ended after its journey.
 pub async fn start(options: HubOptions) -> Borrowed {
-    Running::start(options).await.lend(false)
+    let turn = turn().await;
+    Running::start(options).await.lend(false, turn)
+}
+
+/// Waits until another set may be in use.
+async fn turn() -> SemaphorePermit<'static> {
+    AT_ONCE.acquire().await.expect("it is never closed")
 }
 
 impl Running {
@@ -78,10 +90,10 @@ impl Running {
         Self { hub, session, uses: 0, clients: Vec::new(), watchman: None }
     }
 
-    fn lend(mut self, goes_back: bool) -> Borrowed {
+    fn lend(mut self, goes_back: bool, turn: SemaphorePermit<'static>) -> Borrowed {
         self.uses += 1;
         self.clients.clear();
-        Borrowed { running: Some(self), goes_back, clients: Mutex::default() }
+        Borrowed { running: Some(self), goes_back, clients: Mutex::default(), _turn: turn }
     }
 
     /// Closes the tabs of the last journey.
