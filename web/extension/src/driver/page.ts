@@ -77,7 +77,7 @@ export interface Report {
 export interface Performed {
   /** Settles when the browser has taken the input; may never. */
   readonly acted?: Promise<unknown>;
-  /** The input is sent step by step, so that nothing is done before all of it was taken. */
+  /** The input is sent step by step, so the act is not done before the last step was taken. */
   readonly inSteps?: true;
   /** Where changes are being counted already; the top frame begins to count if absent. */
   readonly armed?: Where;
