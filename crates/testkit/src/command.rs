@@ -83,6 +83,29 @@ impl Running {
         self.stdout.text()
     }
 
+    /// Waits until it has printed something, for one that takes longer than most. One that ends
+    /// before fails the test with all that it has said.
+    pub async fn until_said(&mut self, words: &str, limit: Duration) {
+        let said = async {
+            loop {
+                // Asked first: what it prints at its very end counts.
+                let ended = self.child.try_wait().unwrap();
+                if self.stdout().contains(words) {
+                    return;
+                }
+                if let Some(status) = ended {
+                    let told = self.collected(status).await;
+                    panic!("it ended without saying {words:?}: {told:?}");
+                }
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        if tokio::time::timeout(limit, said).await.is_err() {
+            let (out, errors) = (self.stdout(), self.stderr.text());
+            panic!("{words:?} was not said within {limit:?}; stdout: {out}\nstderr: {errors}");
+        }
+    }
+
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
         send_signal(self.child.id(), signal);

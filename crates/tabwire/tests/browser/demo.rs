@@ -3,7 +3,7 @@
 
 use std::{fs, time::Duration};
 
-use testkit::{Commands, Place, Running, Signal, eventually};
+use testkit::{Commands, Place, Signal, eventually};
 
 use crate::{
     painting::{Painting, between, colour, distance, hue},
@@ -17,16 +17,6 @@ const PLAYING: Duration = Duration::from_secs(120);
 fn commands(place: &Place) -> Commands<'_> {
     let temporary = place.folder("t");
     Commands::new(PROGRAM, place).variable("TMPDIR", temporary.to_str().unwrap())
-}
-
-/// Waits until it has said something; a browser may take long to come up.
-async fn until_said(playing: &Running, words: &str) {
-    testkit::within(PLAYING, words, async {
-        while !playing.stdout().contains(words) {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
-    })
-    .await;
 }
 
 /// Fails where a process or a folder is left. Chrome's crash handler ends by itself, a moment after
@@ -72,8 +62,8 @@ async fn the_demo_plays_and_saves_a_picture_and_leaves_nothing_else() {
 /// Interrupts the demo when it has said something.
 async fn interrupted_at(moment: &str) {
     let place = Place::create();
-    let playing = commands(&place).spawn(&["demo", "--headless"]);
-    until_said(&playing, moment).await;
+    let mut playing = commands(&place).spawn(&["demo", "--headless"]);
+    playing.until_said(moment, PLAYING).await;
     playing.signal(Signal::Interrupt);
     let ended = playing.finished_within(PLAYING).await.must_exit(130);
     assert!(!ended.stdout.contains("picture"), "{}", ended.stdout);
@@ -99,8 +89,8 @@ async fn the_demo_ends_cleanly_when_it_is_interrupted_in_the_middle_of_the_calls
 #[tokio::test]
 async fn the_demo_stays_when_told_to_and_ends_by_a_signal() {
     let place = Place::create();
-    let playing = commands(&place).spawn(&["demo", "--headless", "--stay"]);
-    until_said(&playing, "until Ctrl-C").await;
+    let mut playing = commands(&place).spawn(&["demo", "--headless", "--stay"]);
+    playing.until_said("until Ctrl-C", PLAYING).await;
     assert!(playing.stdout().contains("tabwire-demo -- "), "{}", playing.stdout());
     playing.signal(Signal::Interrupt);
     playing.finished_within(PLAYING).await.must_exit(0);

@@ -85,7 +85,7 @@ impl Call<'_> {
         let query = StateQuery {
             path: Some(pointer.to_owned()),
             force_refresh,
-            timeout: Some(self.timeout()),
+            timeout: self.timeout(&session),
             ..StateQuery::default()
         };
         let answer = self.toolbox.hub.state(&session, &query).await.map_err(|fault| {
@@ -120,7 +120,7 @@ impl Call<'_> {
                 name: command.name.clone(),
                 args: Json::of(&args),
             },
-            timeout: Some(self.timeout()),
+            timeout: self.timeout(&session),
             progress: self.client.progress.clone(),
         };
         let mut structured =
@@ -138,13 +138,13 @@ impl Call<'_> {
             Ok(Reply::State(_) | Reply::Tools(_)) => {
                 return Err(Fault::new(Code::MalformedReply, "the page answered another question"));
             }
-            Err(fault) if self.is_unconfirmed(&fault) => {
+            Err(fault) if self.is_unconfirmed(&session, &fault) => {
                 structured["confirmed"] = json!(false);
                 format!(
                     "{} was sent, but is unconfirmed: the page did not push its state within {}s; \
                      read it with forceRefresh before repeating the call",
                     self.name,
-                    self.timeout().as_secs_f64()
+                    self.timeout(&session).unwrap_or_default().as_secs_f64()
                 )
             }
             Err(fault) if fault.code == Code::NotConnected => {
@@ -172,7 +172,7 @@ impl Call<'_> {
     /// What a page that answers commands has to say besides, such as a limit that it met. Pages of
     /// the manifest's own dialect only push their state, which is no answer.
     fn note_of(&self, session: &Session, result: &Json, structured: &mut Value) -> String {
-        if *session.dialect == *self.manifest.dialect {
+        if self.is_of_dialect(session) {
             return String::new();
         }
         let result = result.to_value().unwrap_or_default();
@@ -181,13 +181,21 @@ impl Call<'_> {
         format!("; {note}")
     }
 
-    fn timeout(&self) -> Duration {
-        self.client.timeout.unwrap_or(self.manifest.timeout)
+    /// How long a page may take. The manifest speaks of pages of its dialect, which do not say when
+    /// they are done; one on our own protocol does, and has the usual time.
+    fn timeout(&self, session: &Session) -> Option<Duration> {
+        let of_manifest = self.is_of_dialect(session).then_some(self.manifest.timeout);
+        self.client.timeout.or(of_manifest)
+    }
+
+    fn is_of_dialect(&self, session: &Session) -> bool {
+        *session.dialect == *self.manifest.dialect
     }
 
     /// A command that was sent and brought no state. One that only waited was not sent.
-    fn is_unconfirmed(&self, fault: &Fault) -> bool {
+    fn is_unconfirmed(&self, session: &Session, fault: &Fault) -> bool {
         self.manifest.confirm == Confirm::State
+            && self.is_of_dialect(session)
             && fault.code == Code::TimedOut
             && fault.retry == Retry::Check
     }

@@ -22,6 +22,21 @@ async fn a_command_without_a_push_is_sent_but_unconfirmed() {
     assert_eq!(page.commands(), [("changeColor".to_owned(), json!({"color": "#ffffff"}))]);
 }
 
+/// A page on our own protocol says when it is done: however long it takes, nothing is guessed.
+#[tokio::test(start_paused = true)]
+async fn a_page_of_our_own_that_is_slow_is_waited_for() {
+    let stage = Stage::start();
+    let slow = Manner::Slow(Duration::from_secs(10));
+    let page = stage.own_page_that("viewer", "manifest:hello3d", slow).await;
+    let first = stage.call("walk_key_light_in", json!({}));
+    let second = stage.call("walk_key_light_out", json!({}));
+    let (first, second) = tokio::join!(first, second);
+    for output in [first.unwrap(), second.unwrap()] {
+        assert_eq!(output.structured["confirmed"], true, "{}", output.text);
+    }
+    assert_eq!(page.commands().len(), 2);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_command_that_only_waited_was_not_sent_and_says_so() {
     let stage = Stage::start();

@@ -1,7 +1,10 @@
 //! Pages that are tasks: attached to a real hub in the dialect of a manifest, doing what the real
 //! page does with a state, a command and a notice.
 
-use std::sync::{Arc, Weak};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use hub::{Attachment, Batch, Caller, Hub, Introduction, Outgoing};
 use model::{
@@ -30,6 +33,8 @@ pub struct Stage {
 pub enum Manner {
     /// Does them and pushes its state.
     Willing,
+    /// The same after a while, as a page does that the machine has no time for.
+    Slow(Duration),
     /// Says nothing, to state queries neither.
     Silent,
     /// Goes away when it gets one.
@@ -87,7 +92,12 @@ impl Stage {
 
     /// A page of our own that says which manifest describes it, and has pushed its state.
     pub async fn own_page(&self, instance: &str, capability: &str) -> Page {
-        let page = self.capable_peer(instance, "native", Manner::Willing, &[capability]).await;
+        self.own_page_that(instance, capability, Manner::Willing).await
+    }
+
+    /// The same, with a manner of its own.
+    pub async fn own_page_that(&self, instance: &str, capability: &str, manner: Manner) -> Page {
+        let page = self.capable_peer(instance, "native", manner, &[capability]).await;
         page.push_state(state());
         page
     }
@@ -147,12 +157,15 @@ async fn answer(held: Weak<Held>, mut outgoing: Outgoing, seen: Arc<Mutex<Seen>>
                     Work::Tool { name, args, .. } => {
                         let args = args.to_value().unwrap();
                         seen.lock().commands.push((name.clone(), args));
+                        if let Manner::Slow(time) = manner {
+                            tokio::time::sleep(time).await;
+                        }
                         match manner {
                             Manner::Silent => {}
                             Manner::Leaving => {
                                 held.upgrade().map(|held| held.lock().take());
                             }
-                            Manner::Willing => {
+                            Manner::Willing | Manner::Slow(_) => {
                                 push(&attachment, seen.lock().state.clone());
                                 let done = Reply::Result(Json::of(&json!({"confirmed": true})));
                                 end(&attachment, call.id, done);
