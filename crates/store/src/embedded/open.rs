@@ -78,7 +78,7 @@ fn try_open(options: &Options) -> Result<Opened, Trouble> {
     let term = next_term(&meta, options.term)?;
     let mut mark = if format == 0 { new_mark() } else { mark_in(&meta)? };
     let mut loaded = load(&transaction, schema::FORMAT)?;
-    if is_behind(&mark, before.as_ref(), format == 0) {
+    if is_behind(&mark, before.as_ref(), loaded.is_empty()) {
         loaded.distrust();
     }
     repair(&transaction, &loaded)?;
@@ -197,11 +197,12 @@ fn mark_in(meta: &Meta) -> Result<Mark, Trouble> {
     }
 }
 
-/// Returns whether commits are missing that somebody may have been told of.
-fn is_behind(file: &Mark, mark: Option<&Mark>, new: bool) -> bool {
+/// Returns whether commits are missing that somebody may have been told of. A file without a mark
+/// that holds nothing was never used: who made it died before the mark was there.
+fn is_behind(file: &Mark, mark: Option<&Mark>, is_empty: bool) -> bool {
     match mark {
         Some(mark) => mark.identity != file.identity || mark.commits > file.commits,
-        None => !new,
+        None => !is_empty,
     }
 }
 

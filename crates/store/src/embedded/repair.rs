@@ -50,6 +50,18 @@ fn rewrite(connection: &Connection, loaded: &Loaded, table: &str) -> Result<()> 
 }
 
 impl Loaded {
+    /// Returns whether nothing was kept, and nothing is there that cannot be read either.
+    pub(super) fn is_empty(&self) -> bool {
+        self.sessions.is_empty()
+            && self.logs.is_empty()
+            && self.received.is_empty()
+            && self.states.is_empty()
+            && self.results.is_empty()
+            && self.damaged.is_empty()
+            && self.strays.is_empty()
+            && self.audit_newest == 0
+    }
+
     /// Gives up what must not be believed of a file that has lost its newest commits.
     ///
     /// Its logs would give numbers a second time, its positions would ask for what was seen,

@@ -196,6 +196,20 @@ fn a_file_that_lost_its_newest_commits_is_known_as_such() {
     });
 }
 
+/// As a process leaves it that is killed while it makes the file: committed, and not marked yet.
+#[test]
+fn a_file_whose_maker_died_before_it_was_marked_is_new() {
+    let folder = Folder::new();
+    drop(folder.open());
+    for _ in 0..2 {
+        for half in [None, Some("")] {
+            fs::remove_file(folder.beside("-mark")).unwrap();
+            half.iter().for_each(|text| fs::write(folder.beside("-mark"), text).unwrap());
+            assert_eq!(folder.open().notices(), [] as [&str; 0]);
+        }
+    }
+}
+
 #[test]
 fn a_copy_with_its_mark_goes_on() {
     let (_folder, store, before) = after(|folder| {
