@@ -15,11 +15,12 @@ use model::{
     CallId, Change, Code, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level,
     NumberedChange, Reply, StateBody, StateUpdate, TabId, Work,
     json::{cut, shorten},
+    shape,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json, value::RawValue};
 
-use crate::{Frame, Output, depth};
+use crate::{Frame, Output};
 
 /// Characters of an error's words.
 const WORDS: usize = 2000;
@@ -34,8 +35,8 @@ pub fn head<'a>(frame: Frame<'a>) -> Result<(String, &'a str), String> {
         kind: Option<String>,
     }
     let Frame::Text(text) = frame else { return Err("binary messages are not spoken here".into()) };
-    if depth::too_deep(text) {
-        return Err(format!("nested deeper than {} levels", depth::DEEPEST));
+    if shape::too_deep(text) {
+        return Err(format!("nested deeper than {} levels", shape::DEEPEST));
     }
     let head: Head = read(text)?;
     // One of them has frames without a type: answers by id alone.

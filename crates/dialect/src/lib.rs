@@ -4,13 +4,11 @@
 //! - [`native`]: our own protocol `tabwire.v1`, with its messages in [`native::wire`];
 //! - [`hello3d`]: a 3D page; [`moonsurf`], [`enhanced`], [`mcp_browser`], [`webmcp`]: extensions
 //!   that were made for other servers, each as its unmodified client speaks;
-//! - [`foreign`]: what those five share; [`depth`]: the check that nobody nests JSON deeper than
-//!   others can read.
+//! - [`foreign`]: what those five share.
 //!
 //! A dialect opens no socket, reads no clock and spawns no task: the edge owns those and does
 //! what the machine's outputs say. To add one, write its file and enter it in [`DIALECTS`].
 
-pub mod depth;
 pub mod enhanced;
 pub mod foreign;
 pub mod hello3d;

@@ -2,15 +2,19 @@
 //!
 //! Within one life of the page (`stateEpoch`) an older version never replaces a newer one; no
 //! wall clock decides. A patch applies only to the version right before it; otherwise the whole
-//! state must be asked for. Asking is the hub's business, not done here.
+//! state must be asked for. Asking is the hub's business, not done here. [`patching`] bounds what a
+//! patch may do.
+
+mod patching;
 
 use std::{collections::VecDeque, time::Duration};
 
 use model::{Epoch, Json, StateBody, StateUpdate, record::StateRecord};
-use serde_json::Value;
 use tokio::time::Instant;
 
 use crate::config::limits;
+pub use patching::StateLimit;
+use patching::{StateTree, Unpatched};
 
 /// Lives of the page that have ended and must not come back.
 const ENDED_EPOCHS: usize = 4;
@@ -36,7 +40,7 @@ struct Known {
 /// Text until a patch needs the tree, tree until somebody wants the text.
 enum Cached {
     Text(Json),
-    Tree(Box<Value>),
+    Tree(Box<StateTree>),
 }
 
 /// What became of an update.
@@ -48,8 +52,8 @@ pub enum Applied {
     Older,
     /// It builds on something that is not known: the whole state is needed.
     NeedsWhole,
-    /// The state would be larger than allowed.
-    TooLarge,
+    /// The state would go beyond this limit: the one before it stays.
+    OverLimit(StateLimit),
 }
 
 /// A state with what must be known to trust it.
@@ -129,7 +133,7 @@ impl StateCache {
             return Applied::NeedsWhole;
         };
         if json.size() > limits::STATE {
-            return Applied::TooLarge;
+            return Applied::OverLimit(StateLimit::Bytes);
         }
         known.value = Cached::Text(json);
         known.exact = false;
@@ -144,7 +148,7 @@ impl StateCache {
         let state = match &known.value {
             Cached::Text(text) => text.clone(),
             Cached::Tree(tree) => {
-                let text = Json::of(tree);
+                let text = tree.to_json();
                 known.value = Cached::Text(text.clone());
                 text
             }
@@ -170,9 +174,17 @@ impl StateCache {
         self.known.as_ref().map(|known| known.version)
     }
 
+    /// Returns about how many bytes it takes.
+    pub fn weight(&self) -> usize {
+        self.known.as_ref().map_or(0, |known| match &known.value {
+            Cached::Text(text) => text.size(),
+            Cached::Tree(tree) => tree.weight(),
+        })
+    }
+
     fn replace(&mut self, json: Json, epoch: Option<Epoch>, version: u64) -> Applied {
         if json.size() > limits::STATE {
-            return Applied::TooLarge;
+            return Applied::OverLimit(StateLimit::Bytes);
         }
         if let Some(Known { epoch: Some(old), .. }) = &self.known
             && epoch.as_ref() != Some(old)
@@ -190,51 +202,26 @@ impl StateCache {
 
     fn patch(&mut self, patch: &Json, version: u64) -> Applied {
         let Some(known) = &mut self.known else { return Applied::NeedsWhole };
-        let Ok(operations) = serde_json::from_str::<json_patch::Patch>(patch.as_str()) else {
-            return Applied::NeedsWhole;
-        };
-        let mut tree = match std::mem::replace(&mut known.value, Cached::Text(Json::null())) {
-            Cached::Tree(tree) => tree,
-            Cached::Text(text) => match text.to_value() {
-                Ok(tree) => Box::new(tree),
-                Err(_) => {
-                    known.value = Cached::Text(text);
-                    return Applied::NeedsWhole;
-                }
-            },
-        };
-        // The library undoes a patch that fails half way.
-        let patched = json_patch::patch(&mut tree, &operations).is_ok();
-        let too_large = patched && rough_size(&tree) > limits::STATE;
-        known.value = Cached::Tree(tree);
-        if too_large {
-            self.known = None;
-            return Applied::TooLarge;
+        if let Cached::Text(text) = &known.value {
+            let Some(tree) = StateTree::parse(text) else { return Applied::NeedsWhole };
+            known.value = Cached::Tree(Box::new(tree));
         }
-        if !patched {
-            return Applied::NeedsWhole;
+        let Cached::Tree(tree) = &mut known.value else { return Applied::NeedsWhole };
+        match tree.patch(patch) {
+            Ok(()) => {
+                known.version = version;
+                known.at = Instant::now();
+                Applied::Accepted
+            }
+            Err(Unpatched::NeedsWhole) => Applied::NeedsWhole,
+            Err(Unpatched::OverLimit(limit)) => Applied::OverLimit(limit),
         }
-        known.version = version;
-        known.at = Instant::now();
-        Applied::Accepted
-    }
-}
-
-/// A lower bound of the text's size, without writing it.
-fn rough_size(value: &Value) -> usize {
-    match value {
-        Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(|item| rough_size(item) + 1).sum::<usize>() + 1,
-        Value::Object(fields) => {
-            fields.iter().map(|(key, item)| key.len() + rough_size(item) + 4).sum::<usize>() + 1
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => 1,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 
@@ -333,12 +320,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_state_over_the_limit_is_refused() {
+    async fn what_would_pass_the_limit_is_refused_and_the_old_state_stays() {
         let mut cache = StateCache::default();
+        let over = Applied::OverLimit(StateLimit::Bytes);
         let large = json!({ "text": "x".repeat(limits::STATE) });
-        assert_eq!(cache.apply(whole("p1", 1, large)), Applied::TooLarge);
-        cache.apply(whole("p1", 1, json!({})));
+        assert_eq!(cache.apply(whole("p1", 1, large.clone())), over);
+        cache.apply(whole("p1", 1, json!({"n": 1})));
         let growth = json!([{"op": "add", "path": "/t", "value": "x".repeat(limits::STATE)}]);
-        assert_eq!(cache.apply(patch("p1", 2, growth)), Applied::TooLarge);
+        assert_eq!(cache.apply(patch("p1", 2, growth)), over);
+        assert_eq!(cache.apply(whole("p1", 2, large)), over);
+        check(&mut cache, 1, json!({"n": 1}));
+        let next = json!([{"op": "replace", "path": "/n", "value": 2}]);
+        assert_eq!(cache.apply(patch("p1", 2, next)), Applied::Accepted);
     }
 }

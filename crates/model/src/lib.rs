@@ -3,7 +3,8 @@
 //! In reading order:
 //! - [`id`]: who and what is meant (sessions, instances, calls, tabs, clients);
 //! - [`position`]: a place in a message log;
-//! - [`json`]: payloads that are carried and never looked into;
+//! - [`json`]: payloads that are carried and never looked into; [`shape`]: how deep and how large they
+//!   are;
 //! - [`message`]: what browsers say and what they are told;
 //! - [`call`]: one piece of work on its way, and how it can end;
 //! - [`fault`]: the one error that reaches a reader, with the table of all codes;
@@ -20,6 +21,7 @@ pub mod json;
 pub mod message;
 pub mod position;
 pub mod record;
+pub mod shape;
 
 pub use call::{CallProgress, Effect, Ending, Reply, Target, Work};
 pub use close::{CloseReason, Closing};

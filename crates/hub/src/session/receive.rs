@@ -15,10 +15,9 @@ use super::{Core, Session};
 use crate::{
     agenda::Due,
     calls::{Stray, Told},
-    config::limits,
     feed,
     replay::Arrival,
-    state::Applied,
+    state::{Applied, StateCache},
 };
 
 /// An ack is due at the latest after this long …
@@ -107,12 +106,12 @@ impl Session {
         // From here on another patch that does not fit must be able to ask again, even before
         // whoever asked has seen this answer.
         (core.refresh_due, core.refresh_again) = (false, false);
+        let too_large = |why: String| {
+            Fault::new(Code::TooLarge, why).hint("the app should keep large data out of its state")
+        };
+        self.make_room(core, &Change::State(update.clone())).map_err(too_large)?;
         match core.state.apply(update.clone()) {
-            Applied::TooLarge => Err(Fault::new(
-                Code::TooLarge,
-                format!("the state is larger than {} bytes", limits::STATE),
-            )
-            .hint("the app should keep large data out of its state")),
+            Applied::OverLimit(limit) => Err(too_large(limit.to_string())),
             Applied::Accepted => {
                 self.keep_state(core);
                 let entry = feed::of_change(&Change::State(update.clone()), core.state.version());
@@ -188,19 +187,25 @@ impl Session {
         if self.kind == Kind::App && is_of_tabs(&change) {
             return Err(Closing::new(CloseReason::ProtocolError, "only a browser has tabs"));
         }
+        let refused = |why: String| Closing::new(CloseReason::LimitExceeded, why);
+        self.make_room(core, &change).map_err(refused)?;
         if let Change::State(update) = &change {
             match core.state.apply(update.clone()) {
-                Applied::Accepted => self.keep_state(core),
+                Applied::Accepted => {
+                    // A short patch can make much of what was there.
+                    if let Err(why) = self.keep_within(core, 0, 0) {
+                        core.state = StateCache::default();
+                        return Err(refused(why));
+                    }
+                    self.keep_state(core);
+                }
                 Applied::Older => return Ok(true),
                 Applied::NeedsWhole => {
                     self.need_whole_state(core);
                     return Ok(true);
                 }
-                Applied::TooLarge => {
-                    return Err(Closing::new(
-                        CloseReason::LimitExceeded,
-                        format!("the state is larger than {} bytes", limits::STATE),
-                    ));
+                Applied::OverLimit(limit) => {
+                    return Err(refused(limit.to_string()));
                 }
             }
         }
@@ -209,6 +214,7 @@ impl Session {
             _ => Vec::new(),
         };
         let passing = !core.catalog.apply(&change)?;
+        self.note_app_answer(core, &change);
         // Before its number counts as received: a peer does not tell twice what was acked.
         let saved = (!core.note_holders(&change) && passing) || self.save(core);
         if matches!(change, Change::ToolsChanged { .. }) {

@@ -81,6 +81,49 @@ async fn too_large_a_state_is_over_the_limit() {
     scene.bystander_answers().await;
 }
 
+/// Sends a small patch that would make the state large; the hub must keep what it had.
+async fn check_bomb(scene: &Scene, operations: Value, part: &str) {
+    assert!(operations.to_string().len() < 4096, "the patch itself is small");
+    let mut peer = FakeBrowser::app(scene.port(), "viewer");
+    peer.connect().await;
+    let seed = json!({"text": "x".repeat(1000), "a": {"a": {"a": {}}}});
+    peer.publish_state("p", 1, seed.clone()).await;
+    peer.settle().await;
+    let before = scene.hub.memory_kib();
+    peer.publish(json!({
+        "type": "stateUpdate", "stateEpoch": "p", "version": 2, "patch": operations,
+    }))
+    .await;
+    let ending = peer.take_socket().must_close(4513).await;
+    let bye = ending.bye().unwrap();
+    assert!(bye["message"].as_str().unwrap().contains(part), "{bye}");
+    let growth = scene.hub.memory_kib().saturating_sub(before);
+    assert!(growth < 48 << 10, "the hub grew by {growth} KiB");
+    let kept = scene.api().state("viewer", "").await.must_be(200).json();
+    assert_eq!((&kept["version"], &kept["value"]), (&json!(1), &seed));
+    scene.bystander_answers().await;
+}
+
+#[tokio::test]
+async fn a_patch_that_doubles_the_state_again_and_again_is_over_the_limit() {
+    let scene = Scene::new(&[]).await;
+    let copies: Vec<_> =
+        (0..20).map(|n| json!({"op": "copy", "from": "", "path": format!("/{n}")})).collect();
+    check_bomb(&scene, json!(copies), "4194304").await;
+}
+
+#[tokio::test]
+async fn a_patch_that_puts_a_chain_onto_its_own_end_is_over_the_limit() {
+    let scene = Scene::new(&[]).await;
+    // Each copy makes it twice as long.
+    let lengths = [3, 6, 12, 24, 48, 96, 192];
+    let copies: Vec<_> = lengths
+        .iter()
+        .map(|length| json!({"op": "copy", "from": "/a", "path": "/a".repeat(length + 1)}))
+        .collect();
+    check_bomb(&scene, json!(copies), "128").await;
+}
+
 #[tokio::test]
 async fn too_large_a_state_in_an_answer_is_an_error_of_that_answer() {
     let scene = Scene::new(&["--state-timeout", "60s"]).await;
