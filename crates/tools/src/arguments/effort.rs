@@ -1,9 +1,9 @@
 //! What a check may cost: the schemas of apps and pages are anybody's, and a check cannot be ended
 //! once it has begun.
 //!
-//! A few `$ref` in a kilobyte can stand for more places than anybody lives to look at, and a short
-//! pattern for megabytes. Here such schemas and checks are refused beforehand. Whether arguments fit
-//! is not looked at.
+//! A few `$ref` in a kilobyte can stand for more places than anybody lives to look at, a short pattern
+//! for megabytes, and a list of names that is looked at in many places for as many errors. Here such
+//! schemas and checks are refused beforehand. Whether arguments fit is not looked at.
 
 use serde_json::{Map, Value};
 
@@ -13,8 +13,11 @@ pub(super) const PATTERNS: usize = 32;
 /// as dear (measured).
 const UNEVALUATED: usize = 4;
 /// Bytes that one pattern may become.
-pub(super) const PATTERN_BYTES: usize = 1 << 20;
-/// Places of a schema that one check may come to, however little there is to check.
+pub(super) const PATTERN_BYTES: usize = 256 << 10;
+/// Bytes of text that a pattern looks through in the time that a place takes.
+const PATTERN_STEP: usize = 10;
+/// Places of a schema that one check may come to, however little there is to check. A name or value
+/// in a list that is looked through counts as one.
 const PLACES: usize = 10_000;
 /// Places more for each value in the arguments.
 const PLACES_PER_VALUE: usize = 100;
@@ -78,6 +81,7 @@ pub(super) fn check_work(schema: &Value, args: &Value) -> Result<(), String> {
     while let Some((place, value)) = left.pop() {
         seen += 1;
         let Value::Object(fields) = place else { continue };
+        seen += listed(fields) + matched(fields, value);
         add_inner(schema, fields, value, &mut left);
         match value {
             Value::Object(members) => add_members(fields, members, &mut left),
@@ -91,6 +95,28 @@ pub(super) fn check_work(schema: &Value, args: &Value) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// How many names and values stand in the lists that are looked through in a place: each may become
+/// an error.
+fn listed(fields: &Map<String, Value>) -> usize {
+    let lists = ["required", "enum"].iter().filter_map(|word| fields.get(*word)?.as_array());
+    let maps = ["dependentRequired", "dependencies"].iter();
+    let maps = maps.filter_map(|word| fields.get(*word)?.as_object()).flat_map(Map::values);
+    lists.chain(maps.filter_map(Value::as_array)).map(Vec::len).sum()
+}
+
+/// What the patterns of a place cost: they look through a text, or through the names of members.
+fn matched(fields: &Map<String, Value>, value: &Value) -> usize {
+    let bytes = match value {
+        Value::String(text) => usize::from(fields.contains_key("pattern")) * text.len(),
+        Value::Object(members) => {
+            let patterns = fields.get("patternProperties").and_then(Value::as_object);
+            patterns.map_or(0, Map::len) * members.keys().map(String::len).sum::<usize>()
+        }
+        _ => 0,
+    };
+    bytes / PATTERN_STEP
 }
 
 type Places<'a> = Vec<(&'a Value, &'a Value)>;
@@ -218,6 +244,38 @@ mod tests {
         ] {
             assert!(check_work(&endless, &args).is_err(), "{endless}");
         }
+    }
+
+    /// Each name that is missing would be an error in every place, all of them in memory at once.
+    #[test]
+    fn long_lists_in_many_places_are_not_looked_through() {
+        let names: Vec<_> = (0..1500).map(|name| name.to_string()).collect();
+        let of = |leaf: Value, levels: usize| {
+            let mut schema = doubling("allOf", levels);
+            schema["$defs"][levels.to_string()] = leaf;
+            schema
+        };
+        for leaf in [
+            json!({"required": names}),
+            json!({"enum": names}),
+            json!({"dependentRequired": {"a": names}}),
+        ] {
+            assert_eq!(check_work(&of(leaf.clone(), 1), &json!({})), Ok(()));
+            assert!(check_work(&of(leaf, 11), &json!({})).is_err());
+        }
+    }
+
+    #[test]
+    fn patterns_that_look_through_much_text_in_many_places_are_not_tried() {
+        let args = json!("x".repeat(4000));
+        let mut schema = doubling("allOf", 8);
+        schema["$defs"]["8"] = json!({"pattern": "[a-y]*[a-m][a-z]{2000}[0-9A-Z]"});
+        assert!(check_work(&schema, &args).is_err());
+        assert_eq!(check_work(&schema, &json!("short")), Ok(()));
+        let mut schema = doubling("allOf", 8);
+        schema["$defs"]["8"] = json!({"patternProperties": {"a": true, "b": true}});
+        assert!(check_work(&schema, &json!({"x".repeat(4000): 1})).is_err());
+        assert_eq!(check_work(&schema, &json!({"short": 1})), Ok(()));
     }
 
     #[test]
