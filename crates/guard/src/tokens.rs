@@ -16,7 +16,7 @@ pub const SHORTEST: usize = 16;
 pub struct Principal(pub String);
 
 impl Principal {
-    /// Whoever is on this machine and needs no token.
+    /// Whoever runs the hub.
     pub fn local() -> Self {
         Self("local".to_owned())
     }
@@ -74,8 +74,13 @@ impl Tokens {
         self.by_digest.get(&digest(token)).cloned()
     }
 
-    /// Returns whether there is no token at all.
-    pub fn is_empty(&self) -> bool {
+    /// Adds a token that proves what the private socket does: whoever runs the hub.
+    pub fn with_own(mut self, token: &str) -> Self {
+        self.by_digest.insert(digest(token), Principal::local());
+        self
+    }
+
+    fn is_empty(&self) -> bool {
         self.by_digest.is_empty()
     }
 
@@ -92,11 +97,8 @@ impl Tokens {
                 Some((name, token)) => (name.trim(), token.trim()),
                 None => ("token", line),
             };
-            if token.len() < SHORTEST {
-                return Err(bad("a token has at least 16 characters"));
-            }
-            if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-                return Err(bad("a token is made of printable characters without spaces"));
+            if let Some(problem) = problem_of(token) {
+                return Err(bad(problem));
             }
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._@-".contains(&byte);
             if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
@@ -109,6 +111,15 @@ impl Tokens {
         }
         Ok(tokens)
     }
+}
+
+/// Says what is wrong with a text as a token.
+pub(crate) fn problem_of(token: &str) -> Option<&'static str> {
+    if token.len() < SHORTEST {
+        return Some("a token has at least 16 characters");
+    }
+    let plain = token.bytes().all(|byte| byte.is_ascii_graphic());
+    (!plain).then_some("a token is made of printable characters without spaces")
 }
 
 fn digest(token: &str) -> [u8; 32] {

@@ -7,9 +7,9 @@
 use std::{
     collections::BTreeMap,
     fs::{self, File, TryLockError},
-    io::{self, Read, Write},
-    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt},
-    path::{Path, PathBuf},
+    io,
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
     thread,
     time::{Duration, Instant},
 };
@@ -18,6 +18,7 @@ use model::{InstanceId, id::random_text};
 use serde::{Deserialize, Serialize};
 
 use super::{By, key::Key};
+use crate::private_file::{self, Unusable, beside};
 
 /// What this program writes.
 const FORMAT: u32 = 1;
@@ -142,7 +143,7 @@ pub(super) fn change<T>(path: &Path, work: impl FnOnce(&mut Kept) -> T) -> Resul
     let after = text(&kept);
     // A browser without a hub asks for its key again and again.
     if after != before {
-        write(path, &after).map_err(|error| failed(path, error))?;
+        private_file::replace(path, &after).map_err(|error| failed(path, error))?;
     }
     Ok(done)
 }
@@ -168,23 +169,11 @@ fn parse(path: &Path) -> Result<Kept, Fault> {
     }
 }
 
-/// Reads a file that is private and lies in a folder of the same owner.
 fn read_private(path: &Path) -> Result<Option<Vec<u8>>, PairingError> {
-    let failed = |source| failed(path, source);
-    // Looked at before it is opened: opening a pipe would wait, and a link leads elsewhere.
-    let found = match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        found => found.map_err(failed)?,
-    };
-    let folder = fs::metadata(folder(path)).map_err(failed)?;
-    let private = found.permissions().mode() & 0o077 == 0;
-    if !found.is_file() || !private || found.uid() != folder.uid() {
-        return Err(PairingError::NotPrivate(path.display().to_string()));
-    }
-    let mut text = Vec::new();
-    let file = File::open(path).map_err(failed)?;
-    file.take(LONGEST + 1).read_to_end(&mut text).map_err(failed)?;
-    Ok(Some(text))
+    private_file::read(path, LONGEST).map_err(|error| match error {
+        Unusable::NotPrivate => PairingError::NotPrivate(path.display().to_string()),
+        Unusable::Failed(source) => failed(path, source),
+    })
 }
 
 fn set_aside(path: &Path, why: &str) -> Result<Kept, PairingError> {
@@ -204,18 +193,6 @@ fn text(kept: &Kept) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(kept).expect("plain data with text as keys");
     text.push(b'\n');
     text
-}
-
-fn write(path: &Path, text: &[u8]) -> io::Result<()> {
-    let draft = beside(path, &format!("draft-{}", random_text(12)));
-    let write = || {
-        let mut options = fs::OpenOptions::new();
-        let mut file = options.write(true).create_new(true).mode(0o600).open(&draft)?;
-        file.write_all(text)?;
-        file.sync_data()?;
-        fs::rename(&draft, path)
-    };
-    write().inspect_err(|_| drop(fs::remove_file(&draft)))
 }
 
 /// The right to change the file, for as long as this value lives.
@@ -254,16 +231,6 @@ impl Drop for Lock {
         // Closing is not enough: a child that is just being made has the file open too.
         let _ = self.0.unlock();
     }
-}
-
-fn folder(path: &Path) -> &Path {
-    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-fn beside(path: &Path, what: &str) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{what}"));
-    path.with_file_name(name)
 }
 
 fn failed(path: &Path, source: io::Error) -> PairingError {
