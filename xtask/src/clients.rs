@@ -5,8 +5,12 @@
 use std::path::Path;
 
 use anyhow::Result;
+use testkit::TokenProxy;
 
-use crate::{hub_process::HubProcess, shell};
+use crate::{
+    hub_process::{HubProcess, data_folder},
+    shell,
+};
 
 const NODE: &str = "node_modules/.bin/node";
 const SUITE: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
@@ -30,8 +34,16 @@ pub fn run(binary: &Path) -> Result<()> {
 }
 
 fn conformance(binary: &str, revision: &str) -> Result<()> {
-    let server = HubProcess::spawn(binary, &["conformance-server"])?;
-    let url = format!("http://127.0.0.1:{}/mcp", server.port);
+    let data = data_folder();
+    std::fs::create_dir_all(&data)?;
+    // The suite cannot send a header, so somebody else shows the token. It wants a web page of its
+    // server's own origin to be let in, which the hub does only where its operator says so.
+    let proxy = TokenProxy::bind()?;
+    let origin = format!("http://127.0.0.1:{}", proxy.port);
+    let line = ["conformance-server", "--allow-origin", &origin];
+    let server = HubProcess::spawn(binary, &line, &data)?;
+    proxy.serve(server.port);
+    let url = format!("{origin}/mcp");
     let results = shell::root().join(format!("target/conformance-{revision}"));
     let results = results.to_string_lossy();
     let line = [NODE, SUITE, "server", "--url", &url, "--requirements", revision, "-o", &results];

@@ -8,9 +8,10 @@ use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use tokio::{net::TcpStream, task::JoinSet};
 
-/// One HTTP connection that is kept open.
+/// One HTTP connection that is kept open. Shows a hub of ours its token.
 pub struct Http {
     port: u16,
+    token: Option<String>,
     sender: SendRequest<Full<Bytes>>,
     _connection: JoinSet<()>,
 }
@@ -25,7 +26,8 @@ impl Http {
         driver.spawn(async move {
             let _ = connection.await;
         });
-        Ok(Self { port, sender, _connection: driver })
+        let token = testkit::keyring::token_of(port);
+        Ok(Self { port, token, sender, _connection: driver })
     }
 
     pub async fn get(&mut self, path: &str) -> Result<Bytes> {
@@ -63,7 +65,11 @@ impl Http {
         self.send(request.body(Full::new(body))?).await
     }
 
-    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<Bytes> {
+    async fn send(&mut self, mut request: Request<Full<Bytes>>) -> Result<Bytes> {
+        if let Some(token) = &self.token {
+            let shown = format!("Bearer {token}").parse()?;
+            request.headers_mut().insert("authorization", shown);
+        }
         let asked = format!("{} {}", request.method(), request.uri());
         self.sender.ready().await?;
         let response = self.sender.send_request(request).await?;

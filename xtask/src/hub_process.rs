@@ -2,7 +2,7 @@
 
 use std::{
     io::{BufRead, BufReader},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
@@ -30,14 +30,15 @@ impl HubProcess {
         let data = data_folder();
         // Each begins with nothing, though all of them keep what they have in one place.
         let _ = std::fs::remove_dir_all(&data);
-        let data = data.to_string_lossy();
-        Self::spawn(binary, &["serve", "--port", "0", "--log-level", "warn", "--data", &data])
+        Self::spawn(binary, &["serve", "--port", "0", "--log-level", "warn"], &data)
     }
 
-    /// Starts a command that says on which port it listens.
-    pub fn spawn(binary: &str, line: &[&str]) -> Result<Self> {
+    /// Starts a command that says on which port it listens, with a data folder.
+    pub fn spawn(binary: &str, line: &[&str], data: &Path) -> Result<Self> {
         let mut process = Command::new(shell::root().join(binary))
             .args(line)
+            .arg("--data")
+            .arg(data)
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("{binary} cannot be started"))?;
@@ -45,8 +46,9 @@ impl HubProcess {
         let out = process.stdout.take().context("the hub has no output")?;
         BufReader::new(out).read_line(&mut line)?;
         let ready: Value = serde_json::from_str(&line).context("the hub did not start")?;
-        let port = ready["port"].as_u64().context("the hub named no port")?;
-        Ok(Self { process, port: port.try_into()? })
+        let port = ready["port"].as_u64().context("the hub named no port")?.try_into()?;
+        testkit::keyring::note(port, data);
+        Ok(Self { process, port })
     }
 }
 

@@ -69,10 +69,8 @@ fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fa
         info: naming.dialect,
         liveness,
         instance: naming.instance,
-        origin: pass.origin,
-        grant: pass.grant,
+        pass,
         port: ends.port,
-        is_local: ends.is_same_machine(),
     });
     let span = tracing::info_span!("connection", dialect = naming.dialect.name);
     let task_edge = edge.clone();

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Config {
     /// The one port; 0 takes any free one. Needs a restart to change.
     pub port: u16,
-    /// Addresses to listen on. Anything but loopback needs a token. Needs a restart to change.
+    /// Addresses to listen on. Needs a restart to change.
     #[schemars(with = "Vec<String>")]
     pub bind: Vec<IpAddr>,
     /// Further names under which the hub may be addressed, such as `hub.example:8765`.
@@ -19,12 +19,19 @@ pub struct Config {
     /// Further web origins that may connect, exact, such as `https://app.example`;
     /// `chrome-extension://*` lets any extension speak the dialects of other projects.
     pub allow_origin: Vec<String>,
+    /// Which web apps of this machine may connect: `loopback` (all of them), `ask` (each waits until
+    /// you have allowed its origin, with `tabwire sessions allow` or in the extension), or a list
+    /// of origins such as `http://localhost:5173`. The hub's own pages always may.
+    pub app_origins: Vec<String>,
     /// Ports for unmodified clients of other projects, on loopback: hello3d, moonsurf,
     /// mcp_browser, or all; `hello3d=4001` takes another port. Needs a restart to change.
     pub compat: Vec<String>,
     /// Ports that `moonsurf` clients get one by one; when none is free, they share one.
     pub compat_sockets: String,
-    /// Ask every client for a token, on loopback too.
+    /// Asks nobody on this machine for a token, so that every program and every browser extension
+    /// here can use the hub. On loopback only.
+    pub open: bool,
+    /// Does nothing any more: every client shows a token.
     pub require_token: bool,
     /// Let browsers and apps connect from other machines; they need a token then.
     pub remote_browsers: bool,
@@ -78,8 +85,10 @@ impl Default for Config {
                 .collect(),
             allow_host: Vec::new(),
             allow_origin: Vec::new(),
+            app_origins: vec!["loopback".to_owned()],
             compat: Vec::new(),
             compat_sockets: "3301-3399".to_owned(),
+            open: false,
             require_token: false,
             remote_browsers: false,
             connections_max: 16_384,
@@ -99,11 +108,6 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns whether every client must show a token.
-    pub fn needs_token(&self) -> bool {
-        self.require_token || !self.is_loopback_only()
-    }
-
     /// Returns whether the hub can be reached from this machine only.
     pub fn is_loopback_only(&self) -> bool {
         self.bind.iter().all(IpAddr::is_loopback)

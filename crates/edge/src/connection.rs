@@ -5,6 +5,7 @@
 //! waits for a slow peer at most the write timeout; the reader never waits for the writer except
 //! when [`shared::OWN_FRAMES`] answers of the dialect itself are unwritten.
 
+pub(crate) mod asking;
 pub(crate) mod ending;
 mod opening;
 mod proving;
@@ -25,12 +26,12 @@ use tokio_tungstenite::{WebSocketStream, tungstenite::Message};
 use crate::{
     Edge,
     config::Config,
-    gate::Grant,
+    gate::{Grant, Pass},
     meter::{Allowance, Meter},
     register::Claim,
 };
 use ending::End;
-use opening::{Opened, judge, open};
+use opening::{Opened, judge, judge_stranger, open};
 use proving::Proving;
 pub use proving::unpaired;
 use shared::{Encoded, Shared};
@@ -48,31 +49,25 @@ pub struct Visitor {
     pub liveness: Liveness,
     /// The instance id from the address, where one was given.
     pub instance: Option<InstanceId>,
-    /// The web origin, where a page asks.
-    pub origin: Option<String>,
-    /// What that origin may be.
-    pub grant: Grant,
+    /// What the gates found out.
+    pub pass: Pass,
     /// The port it came on.
     pub port: u16,
-    /// Whether it is on this machine.
-    pub is_local: bool,
 }
 
 /// What is known of a peer before its introduction.
 struct Newcomer {
     info: &'static DialectInfo,
     instance: Option<InstanceId>,
-    origin: Option<String>,
-    grant: Grant,
+    pass: Pass,
     port: u16,
-    is_local: bool,
 }
 
 impl Visitor {
     /// Puts the machine into its place; the rest is needed until the introduction.
     fn sit_down(self) -> (Shared, Box<Newcomer>) {
-        let Self { dialect, info, liveness, instance, origin, grant, port, is_local } = self;
-        let newcomer = Newcomer { info, instance, origin, grant, port, is_local };
+        let Self { dialect, info, liveness, instance, pass, port } = self;
+        let newcomer = Newcomer { info, instance, pass, port };
         (Shared::new(dialect, liveness), Box::new(newcomer))
     }
 }
@@ -140,21 +135,31 @@ async fn admit<Io>(
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
-    let Newcomer { info, instance, origin, grant, port, is_local } = *newcomer;
-    let mut proving = Proving::new(edge, grant, instance.as_ref());
+    let Newcomer { info, instance, pass, port } = *newcomer;
+    let mut proving = Proving::new(edge, &pass, instance.as_ref());
     let Opened { hello, rest: said_already } =
         open(edge, config, shared, (reading, writing), &mut proving).await?;
-    judge(&hello, instance.as_ref(), grant).map_err(End::Close)?;
+    let is_vouched_for = pass.is_known || proving.is_proven();
+    let is_own = info.name == dialect::native::INFO.name;
+    judge(&hello, instance.as_ref(), pass.grant).map_err(End::Close)?;
+    if is_own && !is_vouched_for {
+        judge_stranger(&hello, pass.grant).map_err(End::Close)?;
+    }
+    if pass.is_waiting {
+        return Err(End::Close(asking::ask_for(edge, pass.origin.as_deref().unwrap_or_default())));
+    }
+    let origin = pass.origin.clone();
     let claim = (info.name == dialect::moonsurf::NAME)
         .then(|| edge.registrations.claim(&hello.instance, origin.as_deref(), port));
     let _claim = claim.transpose().map_err(End::Close)?;
     // What a page says of files through its carrier is nobody's word.
-    let at_home = is_local && proving.is_proven() && proving.carried().is_none();
+    let at_home = pass.is_local && proving.is_proven() && proving.carried().is_none();
     let introduction = Introduction {
         hello,
         dialect: info.name,
         origin,
-        unproven: grant == Grant::Unproven,
+        // An extension's origin says which one it is, and not that it is the one that was meant.
+        unproven: !is_own && !is_vouched_for && pass.grant != Grant::Page,
         at_home,
         carried_by: None,
     };
@@ -167,6 +172,7 @@ where
     if proving.is_outdated() {
         return Err(End::Close(proving::outdated()));
     }
+    asking::tell(edge, attachment.session());
     Ok(Admitted { _claim, attachment, outgoing, said_already })
 }
 

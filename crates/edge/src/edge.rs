@@ -1,6 +1,7 @@
 //! The parts of the edge together: what they share, how they start, how they end.
 
 use std::{
+    net::{IpAddr, Ipv4Addr},
     sync::{
         Arc, OnceLock,
         atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering},
@@ -10,10 +11,14 @@ use std::{
 
 use arc_swap::ArcSwap;
 use axum::{Router, routing::any};
-use guard::{Pairings, Tokens};
+use guard::{AppOrigins, PageKeys, Pairings, Tokens};
 use hub::Hub;
 use prometheus_client::registry::Registry;
-use tokio::{net::TcpListener, time::Instant};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    net::TcpListener,
+    time::Instant,
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Toolbox;
 
@@ -21,9 +26,11 @@ use crate::{
     admin, browser_ws,
     compat::CompatPort,
     config::Config,
+    connection::asking,
     gate::{
-        Door,
+        Door, Ends,
         host::{Hosts, KnownHosts},
+        origin,
     },
     listener,
     metrics::Metrics,
@@ -44,6 +51,10 @@ pub struct Edge {
     pub tokens: ArcSwap<Tokens>,
     /// The paired browsers; without them nobody can prove anything.
     pub pairings: OnceLock<Pairings>,
+    /// What pages of ours on other machines show.
+    pub page_keys: OnceLock<PageKeys>,
+    /// The web apps that the user lets in, where they are asked.
+    pub app_origins: OnceLock<AppOrigins>,
     /// How often browsers were unpaired: who was let in while that happened is judged anew.
     pub unpairings: AtomicU64,
     /// What the edge counts.
@@ -86,6 +97,8 @@ impl Edge {
             config: ArcSwap::from_pointee(config),
             tokens: ArcSwap::from_pointee(tokens),
             pairings: OnceLock::new(),
+            page_keys: OnceLock::new(),
+            app_origins: OnceLock::new(),
             unpairings: AtomicU64::new(0),
             metrics,
             registry,
@@ -118,12 +131,11 @@ impl Edge {
     }
 
     /// Serves on open sockets until [`Edge::drain`].
-    pub fn serve(self: &Arc<Self>, listeners: Vec<TcpListener>, mcp: Router) {
+    pub fn serve(self: &Arc<Self>, listeners: Vec<TcpListener>, router: &Router) {
         let port = listeners.first().and_then(|listener| listener.local_addr().ok());
         if let Some(bound) = port {
             self.port.store(bound.port(), Ordering::Relaxed);
         }
-        let router = self.router(mcp);
         for listener in listeners {
             self.listen(listener, router.clone(), Door::Main, self.stop.clone());
         }
@@ -138,6 +150,36 @@ impl Edge {
         stop: CancellationToken,
     ) {
         self.tasks.spawn(listener::accept(self.clone(), router, listener, door, stop));
+    }
+
+    /// Serves one connection of the private socket, whose peer the kernel vouches for.
+    pub async fn serve_private<Io>(self: &Arc<Self>, io: Io, router: Router)
+    where
+        Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let ends = Ends { peer: loopback, local: loopback, port: self.port(), door: Door::Private };
+        listener::serve_stream(self, router, io, ends).await;
+    }
+
+    /// Returns the user's word on web apps.
+    pub fn app_origins(&self) -> &AppOrigins {
+        self.app_origins.get_or_init(AppOrigins::default)
+    }
+
+    /// Takes the user's word on a web origin, from a browser's window.
+    pub fn answer_app(&self, origin: &str, is_allowed: bool) {
+        if !origin::is_loopback_page(origin) {
+            return;
+        }
+        if let Err(error) = asking::answer(self, origin, is_allowed) {
+            tracing::error!(origin, %error, "the user's word on a web app is not kept");
+        }
+    }
+
+    /// Returns the keys of pages on other machines.
+    pub fn page_keys(&self) -> &PageKeys {
+        self.page_keys.get_or_init(PageKeys::default)
     }
 
     /// Returns the port that is listened on.

@@ -22,6 +22,7 @@ use axum::{
 use dialect::DialectInfo;
 use guard::Principal;
 use model::{Code, Fault, Kind};
+use tools::Workplace;
 use tower::ServiceExt;
 
 pub use origin::Grant;
@@ -35,9 +36,9 @@ pub enum Area {
     Socket,
     /// Clients of other projects, which cannot prove what they are: browsers or apps.
     Foreign(Kind),
-    /// Clients and operators: what can act.
+    /// Clients and operators: what can act, and what tells about others.
     Control,
-    /// Everything else.
+    /// Everything else: health without details, and files that hold nothing of anybody.
     Open,
 }
 
@@ -51,7 +52,7 @@ impl Area {
         match first {
             "" | "session" if naming::offers_native(headers) => Self::Socket,
             "" | "session" | "register" => Self::Foreign(Kind::Browser),
-            "api" | "mcp" => Self::Control,
+            "api" | "mcp" | "metrics" | "info" => Self::Control,
             _ => Self::Open,
         }
     }
@@ -64,6 +65,8 @@ pub enum Door {
     Main,
     /// A port that clients of this dialect have built in.
     Compat(&'static DialectInfo),
+    /// The private socket: the kernel says that our own user is at the other end.
+    Private,
 }
 
 /// Both ends of the connection that a request came on.
@@ -95,6 +98,25 @@ pub struct Pass {
     pub origin: Option<String>,
     /// What that origin may be.
     pub grant: Grant,
+    /// It has shown a token, or none is asked of it.
+    pub is_known: bool,
+    /// It is on this machine, as far as anybody can tell.
+    pub is_local: bool,
+    /// A page that needs its user's word, and has not got it.
+    pub is_waiting: bool,
+    /// How it has addressed us, as proofs have it: `loopback:8765`.
+    pub address: String,
+}
+
+impl Pass {
+    /// Returns what is known of where a client over HTTP is. A folder that it might name is not
+    /// believed: whoever can post could name any.
+    pub fn workplace(&self) -> Workplace {
+        match self.is_local {
+            true => Workplace::Unknown,
+            false => Workplace::Elsewhere,
+        }
+    }
 }
 
 /// Which gate said no, and why.
@@ -120,8 +142,9 @@ pub async fn guard(edge: &Edge, router: Router, mut request: Request) -> Respons
     match judge(edge, &request) {
         Ok(pass) => {
             // MCP learns from here whom the credentials prove, and never from the client.
-            let principal = pass.principal.0.clone();
-            request.extensions_mut().insert(mcp::Caller { principal, ..mcp::Caller::default() });
+            let (principal, workplace) = (pass.principal.0.clone(), pass.workplace());
+            let caller = mcp::Caller { principal, workplace, ..mcp::Caller::default() };
+            request.extensions_mut().insert(caller);
             request.extensions_mut().insert(pass);
             router.oneshot(request).await.unwrap_or_else(|never| match never {})
         }
@@ -146,24 +169,54 @@ pub fn judge(edge: &Edge, request: &Request) -> Result<Pass, Refused> {
     let ends = request.extensions().get::<Ends>().copied().ok_or_else(|| {
         Refused::new("peer", Fault::new(Code::Internal, "the peer's address is not known"))
     })?;
-    let area = Area::of(ends.door, request.uri().path(), request.headers());
+    let headers = request.headers();
+    let area = Area::of(ends.door, request.uri().path(), headers);
     let hosts = edge.hosts(ends.port);
-    host::check(&hosts, request)?;
-    let (origin, grant) = origin::check(&config, &hosts, area, request.headers())?;
+    let host = host::check(&hosts, request)?;
+    let (origin, grant) = origin::check(&config, &hosts, area, headers)?;
+    let is_local = ends.is_same_machine()
+        && !host::is_configured(&config, host)
+        && !host::is_forwarded(headers);
     let is_peer = matches!(area, Area::Socket | Area::Foreign(_));
-    let remote = is_peer && !ends.is_same_machine();
-    if remote && !config.remote_browsers {
+    let shown = credentials::shown(headers)?;
+    let is_key = |shown: &str| edge.page_keys().is_key(shown);
+    let is_our_page =
+        area == Area::Socket && grant == Grant::Page && shown.as_deref().is_some_and(is_key);
+    if is_peer && !is_local && !config.remote_browsers && !is_our_page {
         let fault = Fault::new(Code::Refused, "browsers and apps connect from this machine only")
             .hint("start the hub with --remote-browsers to allow others");
         return Err(Refused::new("peer", fault));
     }
-    let needed = match area {
+    let is_trusted = matches!(ends.door, Door::Private) || (config.open && is_local);
+    let is_needed = match area {
+        Area::Open => false,
+        Area::Control => !is_trusted,
+        // It may still prove that it is paired.
+        Area::Socket if matches!(grant, Grant::Program | Grant::Paired) => false,
         // A web page cannot send a token with a socket; on this machine its origin is the gate.
-        Area::Socket | Area::Foreign(_) => remote,
-        Area::Control | Area::Open => config.needs_token(),
+        Area::Socket => !is_local,
+        // The ports of other projects have one too.
+        Area::Foreign(_) if request.uri().path() == "/health" => false,
+        Area::Foreign(_) => !is_local || (grant == Grant::Program && !is_trusted),
     };
-    let principal = credentials::check(&edge.tokens.load(), needed, request.headers())?;
-    Ok(Pass { principal, origin, grant })
+    let is_waiting = grant == Grant::Page
+        && origin.as_deref().is_some_and(|origin| {
+            origin::is_asked(&config, &hosts, origin) && !edge.app_origins().is_allowed(origin)
+        });
+    // Its key makes a page of ours an app and vouches for nothing else.
+    let proven = match is_our_page {
+        true => None,
+        false => credentials::check(&edge.tokens.load(), is_needed, shown.as_deref())?,
+    };
+    Ok(Pass {
+        is_known: proven.is_some() || is_trusted,
+        is_waiting: is_waiting && proven.is_none() && !is_our_page,
+        principal: proven.unwrap_or_else(Principal::local),
+        address: host::address(host),
+        origin,
+        grant,
+        is_local,
+    })
 }
 
 /// Returns a header that may stand once at most.
@@ -206,6 +259,8 @@ mod tests {
             ("//api/call", Area::Control),
             ("/mcp", Area::Control),
             ("/mcp/x", Area::Control),
+            ("/metrics", Area::Control),
+            ("/info", Area::Control),
             ("/health", Area::Open),
             ("/apix", Area::Open),
         ] {
@@ -213,14 +268,13 @@ mod tests {
         }
     }
 
+    fn ends(peer: &str, local: &str) -> Ends {
+        let [peer, local] = [peer, local].map(|address| address.parse().unwrap());
+        Ends { peer, local, port: 8765, door: Door::Main }
+    }
+
     #[test]
     fn the_same_machine_is_loopback_or_our_own_address() {
-        let ends = |peer: &str, local: &str| Ends {
-            peer: peer.parse().unwrap(),
-            local: local.parse().unwrap(),
-            port: 8765,
-            door: Door::Main,
-        };
         assert!(ends("127.0.0.1", "127.0.0.1").is_same_machine());
         assert!(ends("::1", "::1").is_same_machine());
         assert!(ends("192.0.2.7", "192.0.2.7").is_same_machine());

@@ -13,6 +13,9 @@ use crate::gate::Door;
 /// The header that may carry an instance id or a client's binding.
 pub const INSTANCE_HEADER: &str = "x-mcp-instance";
 
+/// How the subprotocol begins that carries a token.
+pub const BEARER: &str = "bearer.";
+
 /// What is known of a peer before it has said anything.
 pub struct Naming {
     /// Its instance id, where one was given.
@@ -31,7 +34,8 @@ pub fn read(
     door: Door,
     registered: impl FnOnce() -> bool,
 ) -> Result<Naming, Fault> {
-    let offered = offered(headers);
+    let mut offered = offered(headers);
+    offered.retain(|name| !name.starts_with(BEARER));
     let query = uri.query().unwrap_or_default().split('&');
     let header = headers.get_all(INSTANCE_HEADER).iter();
     let subprotocol = offered.iter().filter_map(|name| name.strip_prefix("instance."));
@@ -59,17 +63,17 @@ pub fn read(
     let instance = found.map(|(_, instance)| instance);
     let dialect = match door {
         Door::Compat(dialect) => dialect,
-        Door::Main if offered.contains(&native::SUBPROTOCOL) => &native::INFO,
-        Door::Main if instance.is_some() => &enhanced::INFO,
-        Door::Main if !offered.is_empty() => {
+        _ if offered.contains(&native::SUBPROTOCOL) => &native::INFO,
+        _ if instance.is_some() => &enhanced::INFO,
+        _ if !offered.is_empty() => {
             return Err(Fault::new(
                 Code::InvalidArgument,
                 "no protocol was offered that this hub speaks",
             )
             .hint(format!("offer the subprotocol {}", native::SUBPROTOCOL)));
         }
-        Door::Main if registered() => &moonsurf::INFO,
-        Door::Main => &webmcp::INFO,
+        _ if registered() => &moonsurf::INFO,
+        Door::Main | Door::Private => &webmcp::INFO,
     };
     let named = || offered.iter().find(|name| name.starts_with("instance.")).copied();
     let subprotocol = dialect.subprotocol.or_else(named).map(str::to_owned);
@@ -81,7 +85,8 @@ pub fn offers_native(headers: &HeaderMap) -> bool {
     offered(headers).contains(&native::SUBPROTOCOL)
 }
 
-fn offered(headers: &HeaderMap) -> Vec<&str> {
+/// Returns the subprotocols that a peer offers.
+pub fn offered(headers: &HeaderMap) -> Vec<&str> {
     headers
         .get_all(header::SEC_WEBSOCKET_PROTOCOL)
         .iter()

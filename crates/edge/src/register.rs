@@ -212,7 +212,7 @@ fn enter(edge: &Arc<Edge>, pass: &Pass, ends: Ends, body: Registering) -> Result
     }
     let own = match ends.door {
         Door::Compat(_) => open_own_port(edge),
-        Door::Main => None,
+        Door::Main | Door::Private => None,
     };
     let (port, own_port) = match own {
         Some((port, stop)) => (port, Some(stop)),

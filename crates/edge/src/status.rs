@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::{
-    Router,
+    Extension, Router,
     body::Body,
     extract::State,
     http::{HeaderValue, Response, StatusCode, header},
@@ -13,7 +13,7 @@ use hub::Health;
 use model::{Code, Fault};
 use serde_json::json;
 
-use crate::{Edge, reply};
+use crate::{Edge, gate::Pass, reply};
 
 /// The routes of this file.
 pub fn routes() -> Router<Arc<Edge>> {
@@ -23,8 +23,8 @@ pub fn routes() -> Router<Arc<Edge>> {
         .route("/info", get(info))
 }
 
-/// `GET /health`: whether the hub works, and if not, why.
-async fn health(State(edge): State<Arc<Edge>>) -> Response<Body> {
+/// `GET /health`: whether the hub works; and if not, why, for those who may know.
+async fn health(State(edge): State<Arc<Edge>>, Extension(pass): Extension<Pass>) -> Response<Body> {
     let mut reasons = Vec::new();
     let open = edge.metrics.connections.get() + edge.metrics.sockets.get();
     let most = edge.config.load().connections_max as i64;
@@ -38,11 +38,17 @@ async fn health(State(edge): State<Arc<Edge>>) -> Response<Body> {
     }
     if edge.is_draining() {
         reasons.push("the hub is shutting down".to_owned());
-        let body = json!({"status": "draining", "reasons": reasons});
-        return reply::json(StatusCode::SERVICE_UNAVAILABLE, &body);
     }
-    let status = if reasons.is_empty() { "ok" } else { "degraded" };
-    reply::json(StatusCode::OK, &json!({"status": status, "reasons": reasons}))
+    let (code, status) = match (edge.is_draining(), reasons.is_empty()) {
+        (true, _) => (StatusCode::SERVICE_UNAVAILABLE, "down"),
+        (false, true) => (StatusCode::OK, "ok"),
+        (false, false) => (StatusCode::OK, "degraded"),
+    };
+    let mut body = json!({ "status": status });
+    if pass.is_known {
+        body["reasons"] = json!(reasons);
+    }
+    reply::json(code, &body)
 }
 
 /// `GET /metrics`: counters in the text format of OpenMetrics.
@@ -77,7 +83,7 @@ async fn info(State(edge): State<Arc<Edge>>) -> Response<Body> {
 /// Answers for addresses that do not exist.
 pub async fn not_found() -> Response<Body> {
     let fault = Fault::new(Code::NotFound, "there is nothing at this address")
-        .hint("try /health, /info, /metrics or /api/sessions");
+        .hint("try /health, or /info, /metrics and /api/sessions with a token");
     reply::fault(&fault)
 }
 

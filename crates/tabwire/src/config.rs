@@ -34,6 +34,8 @@ pub struct Settings {
     #[serde(flatten)]
     pub launch: launch::Config,
     #[serde(flatten)]
+    pub tools: tools::Config,
+    #[serde(flatten)]
     pub own: Own,
 }
 
@@ -214,6 +216,14 @@ fn check(settings: &Settings) -> Result<(), Failure> {
             )));
         }
     }
+    for entry in &settings.edge.app_origins {
+        if !edge::gate::origin::is_app_entry(entry) {
+            return Err(Failure::usage(format!(
+                "app_origins {entry:?} is neither loopback, ask nor an origin of this machine; \
+                 name others with allow_origin"
+            )));
+        }
+    }
     edge::compat::parse(&settings.edge.compat)
         .map_err(|problem| Failure::usage(format!("compat: {problem}")))?;
     edge::compat::parse_range(&settings.edge.compat_sockets)
@@ -236,6 +246,9 @@ fn check(settings: &Settings) -> Result<(), Failure> {
         .map_err(|problem| Failure::usage(format!("tools: {problem}")))?;
     Origins::parse(&settings.own.direct_page_tools)
         .map_err(|problem| Failure::usage(format!("direct_page_tools: {problem}")))?;
+    crate::folders::for_uploads(settings)
+        .check()
+        .map_err(|problem| Failure::usage(format!("upload_roots: {problem}")))?;
     let level = settings.own.log_level.as_str();
     if !["error", "warn", "info", "debug", "trace"].contains(&level) {
         return Err(Failure::usage(format!(

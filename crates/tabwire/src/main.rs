@@ -4,6 +4,7 @@
 //! - [`command`]: one file per command; [`api`]: the admin API from the outside;
 //! - [`wiring`]: MCP on top of the hub; [`apps`]: manifests, read again when they change;
 //!   [`kept`]: what survives, by the settings;
+//! - [`folders`]: what is known of the user's folders, for uploads;
 //! - [`launcher`]: browsers that are started, on top of the hub; [`extension`]: what they load;
 //!   [`pages`]: what the hub serves besides;
 //! - [`failure`]: errors with the exit code that fits.
@@ -17,6 +18,7 @@ mod command;
 mod config;
 mod extension;
 mod failure;
+mod folders;
 mod kept;
 mod launcher;
 mod pages;

@@ -1,6 +1,10 @@
 //! How MCP is put on top of the hub: over HTTP through the edge, over the private socket for relays.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
 
 use axum::Router;
 use edge::Edge;
@@ -12,6 +16,7 @@ use mcp::{
 };
 use model::ClientId;
 use tokio::{net::UnixStream, sync::mpsc};
+use tools::Workplace;
 
 use crate::command::version::VERSION;
 
@@ -75,10 +80,22 @@ pub struct FrontDesk {
     pub idle: Option<IdleExit>,
     /// Takes the wish that the hub ends. Full means that there is one already.
     pub end: mpsc::Sender<Parting>,
+    /// What the command line asks.
+    pub router: Router,
 }
 
-/// Serves the relays of stdio clients, one task each.
-pub async fn accept_relays(
+/// Lets the user's word on web apps, said in a browser's window, reach who keeps it.
+pub fn hear_app_answers(edge: &Arc<Edge>) {
+    let weak = Arc::downgrade(edge);
+    edge.hub.on_app_answer(Box::new(move |origin, is_allowed| {
+        let Some(edge) = weak.upgrade() else { return };
+        // It writes a file, and whoever tells it holds a lock.
+        edge.tasks.clone().spawn_blocking(move || edge.answer_app(&origin, is_allowed));
+    }));
+}
+
+/// Serves who comes to the private socket, one task each.
+pub async fn accept_private(
     edge: Arc<Edge>,
     mcp: Mcp<HubBackend>,
     private: PrivateSocket,
@@ -94,7 +111,7 @@ pub async fn accept_relays(
         };
         match accepted {
             Ok(stream) => {
-                edge.tasks.spawn(serve_relay(edge.clone(), mcp.clone(), stream, desk.clone()));
+                edge.tasks.spawn(serve_private(edge.clone(), mcp.clone(), stream, desk.clone()));
             }
             Err(error) => {
                 tracing::warn!(%error, "a relay could not join");
@@ -104,10 +121,11 @@ pub async fn accept_relays(
     }
 }
 
-async fn serve_relay(edge: Arc<Edge>, mcp: Mcp<HubBackend>, stream: UnixStream, desk: FrontDesk) {
+async fn serve_private(edge: Arc<Edge>, mcp: Mcp<HubBackend>, stream: UnixStream, desk: FrontDesk) {
     let joined = match machine::private::welcome(stream, &desk.welcome).await {
         Ok(Arrival::Relay(joined)) => joined,
         Ok(Arrival::Visitor) => return,
+        Ok(Arrival::Http(stream)) => return edge.serve_private(stream, desk.router).await,
         Ok(Arrival::Stop(parting)) => {
             tracing::info!("asked to end over the private socket");
             let _ = desk.end.try_send(parting);
@@ -117,10 +135,13 @@ async fn serve_relay(edge: Arc<Edge>, mcp: Mcp<HubBackend>, stream: UnixStream, 
     };
     let _guest = desk.idle.as_ref().map(IdleExit::enter);
     let client = joined.hello.client_id;
+    // Whoever came over this socket is our own user, on this machine: it may say where it works.
+    let folder = joined.hello.folder.map(PathBuf::from).filter(|folder| folder.is_absolute());
     let caller = mcp::Caller {
         principal: Principal::local().0,
         client: Some(client.clone()),
         binding: joined.hello.binding,
+        workplace: Workplace::Here { folder, roots: Vec::new() },
     };
     let usual = mcp::stream::Limits::default();
     // One client alone can have as many calls under way as a session takes.

@@ -1,8 +1,9 @@
-//! The admin API as a test uses it. Each request has a connection of its own.
+//! The admin API as a test uses it, with the hub's own token unless another is given. Each request has a
+//! connection of its own.
 
 use serde_json::{Value, json};
 
-use crate::{Ask, Metrics, Response, eventually};
+use crate::{Ask, Metrics, Response, eventually, keyring};
 
 /// A hub's admin API.
 #[derive(Clone)]
@@ -24,8 +25,8 @@ impl Api {
 
     /// Sends any request.
     pub async fn send(&self, ask: Ask) -> Response {
-        let ask = match &self.token {
-            Some(token) => ask.bearer(token),
+        let ask = match self.token.clone().or_else(|| keyring::token_of(self.port)) {
+            Some(token) => ask.bearer(&token),
             None => ask,
         };
         ask.send(self.port).await

@@ -2,7 +2,7 @@
 
 use tokio_tungstenite::{WebSocketStream, tungstenite::protocol::Role};
 
-use crate::{Ask, Http, PATIENCE, Response, Socket, within};
+use crate::{Ask, Http, PATIENCE, Response, Socket, keyring, within};
 
 /// A WebSocket connection that is about to be made.
 #[derive(Debug, Clone)]
@@ -12,6 +12,8 @@ pub struct Dial {
     path: String,
     protocols: Vec<String>,
     headers: Vec<(String, String)>,
+    shows_token: bool,
+    host: Option<String>,
 }
 
 impl Dial {
@@ -23,6 +25,8 @@ impl Dial {
             path: "/".to_owned(),
             protocols: vec!["tabwire.v1".to_owned()],
             headers: Vec::new(),
+            shows_token: true,
+            host: None,
         }
     }
 
@@ -49,6 +53,12 @@ impl Dial {
         self
     }
 
+    /// Names the hub in another way than by its address.
+    pub fn addressed(mut self, host: &str) -> Self {
+        self.host = Some(host.to_owned());
+        self
+    }
+
     /// Offers one more subprotocol.
     pub fn offer(mut self, protocol: &str) -> Self {
         self.protocols.push(protocol.to_owned());
@@ -66,10 +76,28 @@ impl Dial {
         self.header("Origin", origin)
     }
 
+    /// Returns where it dials, as proofs have it.
+    pub fn address(&self) -> String {
+        format!("loopback:{}", self.host_port)
+    }
+
     /// Adds a header.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Shows no token, as whoever has none.
+    pub fn without_token(mut self) -> Self {
+        self.shows_token = false;
+        self
+    }
+
+    /// Returns the token that a program shows; a page can show none.
+    fn own_token(&self) -> Option<String> {
+        let says = |wanted: &str| self.headers.iter().any(|(name, _)| name == wanted);
+        let shows = self.shows_token && !says("Origin") && !says("Authorization");
+        shows.then(|| keyring::token_of(self.host_port)).flatten()
     }
 
     /// Connects; fails the test when the hub does not switch to WebSocket.
@@ -83,12 +111,16 @@ impl Dial {
 
     /// Connects; an error is the answer of a hub that does not want to, or none at all.
     pub async fn try_connect(&self) -> Result<Socket, Option<Response>> {
-        let mut ask = Ask::bare_upgrade(&self.path).host(&format!("127.0.0.1:{}", self.host_port));
+        let host = self.host.clone().unwrap_or_else(|| format!("127.0.0.1:{}", self.host_port));
+        let mut ask = Ask::bare_upgrade(&self.path).host(&host);
         if !self.protocols.is_empty() {
             ask = ask.header("Sec-WebSocket-Protocol", &self.protocols.join(", "));
         }
         for (name, value) in &self.headers {
             ask = ask.header(name, value);
+        }
+        if let Some(token) = self.own_token() {
+            ask = ask.bearer(&token);
         }
         let mut http = Http::try_connect(self.port).await.map_err(|_| None)?;
         http.send(&ask.bytes(self.host_port)).await.map_err(|_| None)?;

@@ -11,7 +11,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::{PATIENCE, within};
+use crate::{PATIENCE, keyring, within};
 
 /// A request.
 #[derive(Debug, Clone)]
@@ -21,6 +21,7 @@ pub struct Ask {
     host: Option<String>,
     headers: Vec<(String, String)>,
     body: Vec<u8>,
+    shows_token: bool,
 }
 
 impl Ask {
@@ -32,6 +33,7 @@ impl Ask {
             host: Some(String::new()),
             headers: Vec::new(),
             body: Vec::new(),
+            shows_token: false,
         }
     }
 
@@ -72,6 +74,21 @@ impl Ask {
         self.header("Authorization", &format!("Bearer {token}"))
     }
 
+    /// Makes a request that shows the token of the hub it is sent to.
+    pub fn own(method: &str, path: &str) -> Self {
+        Self { shows_token: true, ..Self::new(method, path) }
+    }
+
+    /// Makes a `GET` request that shows the hub's token.
+    pub fn own_get(path: &str) -> Self {
+        Self::own("GET", path)
+    }
+
+    /// Makes a `POST` request with a JSON body that shows the hub's token.
+    pub fn own_post(path: &str, body: &Value) -> Self {
+        Self { shows_token: true, ..Self::post(path, body) }
+    }
+
     /// Sends another `Host` than the usual one.
     pub fn host(mut self, host: &str) -> Self {
         self.host = Some(host.to_owned());
@@ -100,6 +117,9 @@ impl Ask {
         }
         for (name, value) in &self.headers {
             head += &format!("{name}: {value}\r\n");
+        }
+        if let Some(token) = self.shows_token.then(|| keyring::token_of(port)).flatten() {
+            head += &format!("Authorization: Bearer {token}\r\n");
         }
         if !self.body.is_empty() {
             head += &format!("Content-Length: {}\r\n", self.body.len());

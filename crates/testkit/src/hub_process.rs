@@ -6,6 +6,7 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read},
+    path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, Mutex},
     thread,
@@ -14,7 +15,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::{Api, Commands, Place, eventually, within};
+use crate::{Api, Commands, Place, eventually, keyring, within};
 
 /// How long the program may take to end.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -104,6 +105,15 @@ impl HubOptions {
 }
 
 impl Recipe {
+    /// Returns the folder of the hub's data: the one that was named, or the usual one.
+    fn data(&self, place: &Place) -> PathBuf {
+        let mut flags = self.args.iter().skip_while(|flag| *flag != "--data").skip(1);
+        let variable =
+            |(name, value): &(String, String)| (name == "TABWIRE_DATA").then(|| value.clone());
+        let named = flags.next().cloned().or_else(|| self.environment.iter().find_map(variable));
+        named.map_or_else(|| place.path().join("data/tabwire"), PathBuf::from)
+    }
+
     fn spawn(&self, place: &Place) -> (Child, Captured, Captured) {
         let mut parts = self.under.iter().chain([&self.program]);
         let mut command = Command::new(parts.next().unwrap());
@@ -170,6 +180,11 @@ impl HubProcess {
         self.stdout.text()
     }
 
+    /// Returns the token of its own user.
+    pub fn token(&self) -> String {
+        keyring::token_of(self.port).expect("a hub makes a token before it listens")
+    }
+
     /// Returns how much memory it holds, in KiB.
     pub fn memory_kib(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
@@ -221,6 +236,13 @@ impl HubProcess {
         match started.await {
             Ok(port) => {
                 self.port = port;
+                let data = self.recipe.data(&self.place);
+                keyring::note(port, &data);
+                let event = self.announced().unwrap();
+                let doors = event["compat"].as_object().into_iter().flatten();
+                for door in doors.filter_map(|(_, door)| door.as_u64()) {
+                    keyring::note(door as u16, &data);
+                }
                 Ok(())
             }
             Err(status) => {

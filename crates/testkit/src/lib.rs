@@ -11,6 +11,7 @@
 //! - [`browser`]: a peer that speaks `tabwire.v1` and is driven by hand, with its numbered log in
 //!   [`log`]; [`app`]: one that answers by a script; [`executor`]: what it has run;
 //! - [`extension`]: our extension, which proves itself;
+//! - [`keyring`]: the tokens of hubs that were started; [`token_proxy`]: shows them for others;
 //! - [`mcp`]: AI clients in both eras, over HTTP and through a relay;
 //! - [`seeds`]: the clients of other projects; [`site`]: pages for real browsers; [`tasks`]: what
 //!   is to be done in them, scripted;
@@ -34,6 +35,7 @@ pub mod frame;
 pub mod http;
 pub mod hub_process;
 pub mod kernel;
+pub mod keyring;
 pub mod log;
 pub mod machine;
 pub mod mcp;
@@ -44,6 +46,7 @@ pub mod seeds;
 pub mod site;
 pub mod socket;
 pub mod tasks;
+pub mod token_proxy;
 pub mod torture;
 pub mod unanswered;
 pub mod wait;
@@ -68,6 +71,7 @@ pub use place::Place;
 pub use rng::Rng;
 pub use site::Site;
 pub use socket::{Ending, Incoming, Socket};
+pub use token_proxy::TokenProxy;
 pub use torture::{rounds, strict};
 pub use unanswered::Unanswered;
 pub use wait::{PATIENCE, eventually, within};

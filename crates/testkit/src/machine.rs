@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::{
     Api, Commands, Place, Signal, StdioOptions, command::Finished, eventually,
-    hub_process::send_signal,
+    hub_process::send_signal, keyring,
 };
 
 /// How long a hub stays that nobody uses: longer than any test needs from the end of its last relay
@@ -37,7 +37,9 @@ impl Machine {
     pub fn new(program: &str) -> Self {
         let place = Place::create();
         let data = place.path().join("d");
-        Self { program: program.to_owned(), port: free_port(), data, place }
+        let port = free_port();
+        keyring::note(port, &data);
+        Self { program: program.to_owned(), port, data, place }
     }
 
     /// Returns the data folder.

@@ -28,7 +28,7 @@ impl Unanswered {
     pub async fn call(port: u16) -> Self {
         let app = FakeBrowser::with_tools(port, NAME, &[TOOL]).await;
         let body = json!({"session": NAME, "tool": TOOL});
-        Self::begin(port, app, Ask::post("/api/call", &body)).await
+        Self::begin(port, app, Ask::own_post("/api/call", &body)).await
     }
 
     /// Asks an app for its state, which never answers; it ends with the time that pages have.
@@ -37,7 +37,7 @@ impl Unanswered {
         app.publish_state("p1", 1, Value::Null).await;
         app.settle().await;
         let path = format!("/api/sessions/{NAME}/state?forceRefresh=true");
-        Self::begin(port, app, Ask::get(&path)).await
+        Self::begin(port, app, Ask::own_get(&path)).await
     }
 
     /// Calls an app that keeps results and loses its connection; it ends with the time that such
@@ -47,7 +47,7 @@ impl Unanswered {
         app.connect().await;
         app.offer_tools(&[TOOL]).await;
         let body = json!({"session": NAME, "tool": TOOL, "timeoutMs": LONG_MS});
-        let away = Self::begin(port, app, Ask::post("/api/call", &body)).await;
+        let away = Self::begin(port, app, Ask::own_post("/api/call", &body)).await;
         away.app.abort();
         away.api.until_connected(NAME, false).await;
         away

@@ -32,7 +32,10 @@ async function inspect(target, ...words) {
 
 const targets = [
   ['stdio', () => [stage.binary, 'stdio', '--data', stage.data]],
-  ['HTTP', () => [stage.url, '--transport', 'http']],
+  [
+    'HTTP',
+    () => [stage.url, '--transport', 'http', '--header', `Authorization: Bearer ${stage.token}`],
+  ],
 ];
 
 for (const [name, target] of targets) {

@@ -60,14 +60,17 @@ const young = {
   },
 };
 
+/** How a client over HTTP shows the token. */
+const shown = () => ({ requestInit: { headers: stage.headers } });
+
 const cases = [
   ['the older SDK over stdio', old, () => new OldStdio(stdio())],
-  ['the older SDK over HTTP', old, () => new OldHttp(new URL(stage.url))],
+  ['the older SDK over HTTP', old, () => new OldHttp(new URL(stage.url), shown())],
   ['the newer SDK over stdio', young, () => new modernStdio.StdioClientTransport(stdio())],
   [
     'the newer SDK over HTTP',
     young,
-    () => new modern.StreamableHTTPClientTransport(new URL(stage.url)),
+    () => new modern.StreamableHTTPClientTransport(new URL(stage.url), shown()),
   ],
 ];
 

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -43,6 +43,8 @@ export class Stage {
     const [line] = await once(createInterface({ input: stage.process.stdout }), 'line');
     stage.port = JSON.parse(line).port;
     stage.url = `http://127.0.0.1:${stage.port}/mcp`;
+    stage.token = readFileSync(join(stage.data, 'token'), 'utf8').trim();
+    stage.headers = { Authorization: `Bearer ${stage.token}` };
     await stage.open();
     return stage;
   }
@@ -54,6 +56,7 @@ export class Stage {
       url: `ws://127.0.0.1:${this.port}`,
       kind: 'app',
       name: 'viewer',
+      token: this.token,
       onCall: (call) => {
         color = call.args.color;
         this.app.pushState({ color });
@@ -64,7 +67,8 @@ export class Stage {
     this.app.setTools([PAINT]);
     this.app.pushState({ color });
     await eventually(async () => {
-      const answer = await fetch(`http://127.0.0.1:${this.port}/api/sessions/viewer`);
+      const address = `http://127.0.0.1:${this.port}/api/sessions/viewer`;
+      const answer = await fetch(address, { headers: this.headers });
       const session = await answer.json();
       return session.tools?.length === 1 && session.stateVersion !== null;
     });

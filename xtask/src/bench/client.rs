@@ -21,6 +21,9 @@ impl Socket {
         if let Some(name) = subprotocol {
             request.headers_mut().insert("sec-websocket-protocol", name.parse()?);
         }
+        if let Some(token) = testkit::keyring::token_of(port) {
+            request.headers_mut().insert("authorization", format!("Bearer {token}").parse()?);
+        }
         let small = WebSocketConfig::default().read_buffer_size(1024).write_buffer_size(0);
         let (socket, _) = client_async_with_config(request, stream, Some(small)).await?;
         Ok(Self(socket))

@@ -130,9 +130,8 @@ async fn cost_of_a_call() -> Result<(Duration, Duration)> {
 
 async fn time_of_a_call(store: &str) -> Result<Duration> {
     let data = data_folder().join(store);
-    let data = data.to_string_lossy();
-    let line = ["serve", "--port", "0", "--log-level", "warn", "--data", &data, "--store", store];
-    let hub = HubProcess::spawn("target/release/tabwire", &line)?;
+    let line = ["serve", "--port", "0", "--log-level", "warn", "--store", store];
+    let hub = HubProcess::spawn("target/release/tabwire", &line, &data)?;
     let _app = App::start(hub.port, "app").await?;
     let mut http = Http::connect(hub.port).await?;
     let mut times = Times::default();

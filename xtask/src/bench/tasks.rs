@@ -141,7 +141,7 @@ struct Client {
 impl Client {
     fn attempt(&mut self, task: &Task, site: &Site, cost: &mut Cost) -> Result<()> {
         let server = if self.name == systems::OURS { Server::Tabwire } else { Server::Playwright };
-        let folder = self.system()?.folder().to_owned();
+        let folder = self.system()?.folder();
         let outcome = task.run(server, self, site, &folder);
         cost.bill = outcome.bill;
         cost.times.record(outcome.bill.time);

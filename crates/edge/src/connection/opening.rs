@@ -118,3 +118,15 @@ pub fn judge(hello: &Hello, instance: Option<&InstanceId>, grant: Grant) -> Resu
     }
     Ok(())
 }
+
+/// Checks an introduction in our own protocol by whom nobody vouches for: a page may be an app, and
+/// everybody else has to show a token or to prove that it is paired.
+pub fn judge_stranger(hello: &Hello, grant: Grant) -> Result<(), Closing> {
+    let problem = match (hello.kind, grant) {
+        (model::Kind::App, Grant::Page | Grant::Configured) => return Ok(()),
+        (model::Kind::App, _) => "a program that is no web page needs a token",
+        (model::Kind::Browser, _) => "a browser needs a token, or proves that it is paired",
+    };
+    let message = format!("{problem}; `tabwire token` prints one, `tabwire pair` pairs");
+    Err(Closing::new(CloseReason::Refused, message))
+}

@@ -1,12 +1,16 @@
 //! First gate: the request is addressed to us.
 //!
 //! A page that had its own name rebound to a loopback address sends that name; ours are few and
-//! known. A request in absolute form must name us there too.
+//! known. A request in absolute form must name us there too. What names a host of the operator's, or
+//! was forwarded, comes from somewhere else, whatever address it came from.
 
 use std::{net::SocketAddr, sync::Arc};
 
 use arc_swap::ArcSwapOption;
-use axum::{extract::Request, http::header};
+use axum::{
+    extract::Request,
+    http::{HeaderMap, header},
+};
 use model::{Code, Fault};
 
 use super::{Refused, single};
@@ -57,8 +61,14 @@ fn work_out(config: &Config, port: u16, main_port: u16) -> Hosts {
     hosts
 }
 
-/// Refuses a request that is addressed to somebody else, or to nobody.
-pub fn check(hosts: &Hosts, request: &Request) -> Result<(), Refused> {
+/// What proxies add to a request that they pass on.
+const FORWARDED: &[&str] =
+    &["forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via"];
+/// The names of this machine for itself.
+const LOOPBACK: &[&str] = &["127.0.0.1", "localhost", "[::1]"];
+
+/// Refuses a request that is addressed to somebody else, or to nobody; returns how it names us.
+pub fn check<'a>(hosts: &Hosts, request: &'a Request) -> Result<&'a str, Refused> {
     let Some(host) = single(request.headers(), &header::HOST)? else {
         return Err(refused("the request has no Host header"));
     };
@@ -70,7 +80,27 @@ pub fn check(hosts: &Hosts, request: &Request) -> Result<(), Refused> {
         Some(authority) if !known(authority.as_str()) => {
             Err(refused("the request is addressed to another host"))
         }
-        _ => Ok(()),
+        _ => Ok(host),
+    }
+}
+
+/// Returns whether a name is one that the operator has added: behind it is a proxy or a tunnel.
+pub fn is_configured(config: &Config, host: &str) -> bool {
+    config.allow_host.iter().any(|name| name.eq_ignore_ascii_case(host))
+}
+
+/// Returns whether somebody has passed the request on.
+pub fn is_forwarded(headers: &HeaderMap) -> bool {
+    FORWARDED.iter().any(|name| headers.contains_key(*name))
+}
+
+/// Returns an address as proofs have it: all names of this machine for itself are one.
+pub fn address(host: &str) -> String {
+    let host = host.to_ascii_lowercase();
+    let port = |name: &&str| host.strip_prefix(*name).filter(|port| port.starts_with(':'));
+    match LOOPBACK.iter().find_map(port) {
+        Some(port) => format!("loopback{port}"),
+        None => host,
     }
 }
 
@@ -92,8 +122,10 @@ mod tests {
             request = request.header("host", *host);
         }
         let ours = vec!["127.0.0.1:8765".to_owned(), "localhost:8765".to_owned()];
-        let found = check(&ours, &request.body(Body::empty()).unwrap());
-        assert_eq!(found.map_err(|refused| refused.fault.code), expected, "{uri} {hosts:?}");
+        let request = request.body(Body::empty()).unwrap();
+        let found = check(&ours, &request);
+        let found = found.map(|_| ()).map_err(|refused| refused.fault.code);
+        assert_eq!(found, expected, "{uri} {hosts:?}");
     }
 
     #[test]
@@ -133,5 +165,19 @@ mod tests {
     fn the_absolute_form_must_name_us_too() {
         check_host("http://localhost:8765/health", &["localhost:8765"], Ok(()));
         check_host("http://evil.example/health", &["localhost:8765"], Err(Code::Refused));
+    }
+
+    #[test]
+    fn all_names_of_this_machine_are_one_address() {
+        for (host, expected) in [
+            ("127.0.0.1:8765", "loopback:8765"),
+            ("LocalHost:8765", "loopback:8765"),
+            ("[::1]:8766", "loopback:8766"),
+            ("Hub.Example:8765", "hub.example:8765"),
+            ("localhost.evil.example:8765", "localhost.evil.example:8765"),
+            ("192.0.2.7:8765", "192.0.2.7:8765"),
+        ] {
+            assert_eq!(address(host), expected);
+        }
     }
 }

@@ -15,11 +15,11 @@ use crate::config::Config;
 /// What a request's origin may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grant {
-    /// No page asks.
+    /// No page asks: a socket needs a token or a proof.
     Program,
     /// A page of ours, or another page on this machine: an app, never a browser.
     Page,
-    /// Allowed by the operator: anything.
+    /// Allowed by the operator; a browser of our own protocol only with a token or a proof.
     Configured,
     /// Some extension, allowed by the operator without saying which.
     Unproven,
@@ -55,7 +55,7 @@ pub fn check(
     headers: &HeaderMap,
 ) -> Result<(Option<String>, Grant), Refused> {
     let Some(origin) = single(headers, &header::ORIGIN)? else {
-        return match area == Area::Control && is_of_another_site(headers)? {
+        return match area == Area::Control && is_of_a_page(headers)? {
             true => Err(unnamed()),
             false => Ok((None, Grant::Program)),
         };
@@ -63,11 +63,12 @@ pub fn check(
     let origin = origin.to_ascii_lowercase();
     let same = |allowed: &String| allowed.eq_ignore_ascii_case(&origin);
     let page = || match area {
-        Area::Control => is_ours(&origin, hosts),
+        // Ours neither: whoever can run a script in one would have everything.
+        Area::Control => false,
         // What can only be a browser is no page, wherever that comes from.
         Area::Foreign(Kind::Browser) => false,
         Area::Socket | Area::Open | Area::Foreign(Kind::App) => {
-            is_ours(&origin, hosts) || is_loopback_page(&origin)
+            is_ours(&origin, hosts) || (is_loopback_page(&origin) && is_app(config, &origin))
         }
     };
     let configured = || match area {
@@ -91,11 +92,35 @@ pub fn check(
     Ok((Some(origin), grant))
 }
 
-/// Returns whether a browser says that a page elsewhere asks. Of what a page only embeds, such as a
-/// picture, browsers do not name the origin.
-fn is_of_another_site(headers: &HeaderMap) -> Result<bool, Refused> {
+/// What `app_origins` can say besides origins.
+pub const ALL_APPS: &str = "loopback";
+/// Likewise: each waits for its user's word.
+pub const ASKED_APPS: &str = "ask";
+
+/// Returns whether a page of this machine may be an app, though it may have to wait.
+fn is_app(config: &Config, origin: &str) -> bool {
+    let names = |entry: &String| entry == origin || entry == ALL_APPS || entry == ASKED_APPS;
+    config.app_origins.iter().any(names)
+}
+
+/// Returns whether a page that may be an app needs its user's word first.
+pub fn is_asked(config: &Config, hosts: &Hosts, origin: &str) -> bool {
+    let spared = |entry: &String| entry == origin || entry == ALL_APPS;
+    config.app_origins.iter().any(|entry| entry == ASKED_APPS)
+        && !config.app_origins.iter().any(spared)
+        && !is_ours(origin, hosts)
+}
+
+/// Checks an entry of the setting `app_origins`.
+pub fn is_app_entry(text: &str) -> bool {
+    [ALL_APPS, ASKED_APPS].contains(&text) || is_loopback_page(text)
+}
+
+/// Returns whether a browser says that a page asks, ours or another. Of what a page only embeds, such
+/// as a picture, browsers do not name the origin.
+fn is_of_a_page(headers: &HeaderMap) -> Result<bool, Refused> {
     let site = single(headers, &HeaderName::from_static("sec-fetch-site"))?;
-    Ok(site.is_some_and(|site| !matches!(site, "none" | "same-origin")))
+    Ok(site.is_some_and(|site| site != "none"))
 }
 
 fn is_extension(origin: &str) -> bool {
@@ -130,7 +155,8 @@ fn is_ours(origin: &str, hosts: &Hosts) -> bool {
     host.is_some_and(|host| hosts.iter().any(|ours| ours == host))
 }
 
-fn is_loopback_page(origin: &str) -> bool {
+/// Returns whether an origin is a page's on this machine.
+pub fn is_loopback_page(origin: &str) -> bool {
     let rest = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
     let Some(rest) = rest else { return false };
     ["127.0.0.1", "localhost", "[::1]"].iter().any(|host| match rest.strip_prefix(host) {
@@ -143,7 +169,7 @@ fn is_loopback_page(origin: &str) -> bool {
 }
 
 fn unnamed() -> Refused {
-    let fault = Fault::new(Code::Refused, "a page of another site may not do this")
+    let fault = Fault::new(Code::Refused, "a web page may not do this")
         .hint("type the address into the browser yourself, or use a program that is none");
     Refused::new("origin", fault)
 }
@@ -151,6 +177,9 @@ fn unnamed() -> Refused {
 fn refused(origin: &str) -> Refused {
     let shown = model::json::shorten(origin, 100);
     let hint = match is_origin(origin) {
+        true if is_loopback_page(origin) => {
+            format!("if you trust it, start the hub with --app-origins '{shown}'")
+        }
         true => format!("if you trust it, start the hub with --allow-origin '{shown}'"),
         false => "serve the page from an address of its own, such as http://localhost".to_owned(),
     };
@@ -188,19 +217,19 @@ mod tests {
             headers.insert("sec-fetch-site", site.parse().unwrap());
             check(&Config::default(), &Vec::new(), area, &headers).map(|found| found.1).ok()
         };
-        for site in ["cross-site", "same-site", "odd"] {
+        for site in ["cross-site", "same-site", "same-origin", "odd"] {
             assert_eq!(judge(Area::Control, site), None, "{site}");
             assert_eq!(judge(Area::Open, site), Some(Grant::Program), "{site}");
         }
-        for site in ["none", "same-origin"] {
-            assert_eq!(judge(Area::Control, site), Some(Grant::Program), "{site}");
-        }
+        assert_eq!(judge(Area::Control, "none"), Some(Grant::Program));
     }
 
     #[test]
-    fn our_own_pages_may_control() {
-        assert_eq!(judge(Area::Control, "http://127.0.0.1:8765"), Ok(Grant::Page));
-        assert_eq!(judge(Area::Control, "http://LOCALHOST:8765"), Ok(Grant::Page));
+    fn our_own_pages_are_apps_and_control_nothing() {
+        for ours in ["http://127.0.0.1:8765", "http://LOCALHOST:8765"] {
+            assert_eq!(judge(Area::Socket, ours), Ok(Grant::Page));
+            assert_eq!(judge(Area::Control, ours), Err("origin"));
+        }
     }
 
     #[test]

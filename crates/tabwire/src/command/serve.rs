@@ -14,7 +14,7 @@ use std::{
 };
 
 use edge::Edge;
-use guard::{Pairings, Tokens};
+use guard::{AppOrigins, HubSecret, PageKeys, Pairings, Tokens, own_token};
 use hub::Hub;
 use machine::{IdleExit, Lease, LeaseError, Parting, PrivateSocket, SocketError};
 use store::StoreError;
@@ -31,6 +31,7 @@ use crate::{
     apps,
     config::{Layers, Own, Settings},
     failure::Failure,
+    folders,
     kept::{self, Kept},
     launcher::{self, OwnLauncher},
     pages,
@@ -53,24 +54,29 @@ pub fn run(
         std::io::stdout().write_all(text.as_bytes())?;
         return Ok(());
     }
-    let tokens = load_tokens(&settings)?;
+    if settings.edge.open && !settings.edge.is_loopback_only() {
+        return Err(Failure::refused(
+            "--open is for loopback only: others on the network can reach this address",
+        ));
+    }
     let log = start_log(&settings);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(Failure::failed)?;
-    runtime.block_on(serve(layers, settings, tokens, &log, idle_exit))
+    runtime.block_on(serve(layers, settings, &log, idle_exit))
 }
 
 async fn serve(
     layers: &Layers,
     settings: Settings,
-    tokens: Tokens,
     log: &LogHandle,
     idle_exit: Option<Duration>,
 ) -> Result<(), Failure> {
     // The lock first, the port second: whoever has both is the hub. Held until the very end.
     let mut lease = take_lease(&settings.own, idle_exit.is_some())?;
+    let tokens = load_tokens(&settings.own)?;
+    warn_of_tokens(&settings.edge);
     let listeners =
         edge::listener::bind(&settings.edge.bind, settings.edge.port).map_err(Failure::failed)?;
     // Before the store: opening that takes it away from any other hub.
@@ -87,9 +93,16 @@ async fn serve(
     let edge = Edge::new(hub.clone(), settings.edge.clone(), tokens, VERSION);
     // The only place that sets it.
     let _ = edge.pairings.set(Pairings::of(&settings.own.data));
+    let app_origins = AppOrigins::open(&settings.own.data).map_err(Failure::failed)?;
+    let _ = edge.app_origins.set(app_origins);
+    let secret = HubSecret::of(&own_token::ensure(&settings.own.data).map_err(Failure::usage)?);
+    edge.toolbox.set_secret(secret.clone());
+    let _ = edge.page_keys.set(PageKeys::new(secret));
+    wiring::hear_app_answers(&edge);
     edge.toolbox.set_launcher(launcher.clone());
     edge.toolbox.select(settings.own.tools());
     edge.toolbox.list_pages_of(settings.own.direct_pages());
+    edge.toolbox.set_upload_folders(folders::for_uploads(&settings));
     let stop = CancellationToken::new();
     let due = tokio::spawn({
         let (hub, stop) = (hub.clone(), stop.clone());
@@ -98,13 +111,14 @@ async fn serve(
     let mut ends = Ends::new()?;
     let mcp = wiring::start_mcp(&edge);
     let _ = edge.pages.set(pages::find);
-    edge.serve(listeners, wiring::mcp_routes(&edge, mcp.clone()));
+    let router = edge.router(wiring::mcp_routes(&edge, mcp.clone()));
+    edge.serve(listeners, &router);
     lease.announce(edge.port(), VERSION).map_err(Failure::failed)?;
     let idle = idle_exit.map(IdleExit::new);
     // One wish is enough; further ones are dropped, and who wishes sees the hub end all the same.
     let (end, mut wishes) = mpsc::channel(1);
-    let desk = FrontDesk { welcome: lease.welcome(), idle: idle.clone(), end };
-    edge.tasks.spawn(wiring::accept_relays(edge.clone(), mcp, private, desk));
+    let desk = FrontDesk { welcome: lease.welcome(), idle: idle.clone(), end, router };
+    edge.tasks.spawn(wiring::accept_private(edge.clone(), mcp, private, desk));
     if idle.is_some() {
         edge.tasks.spawn(care_for_log(edge.clone(), settings.own.data.clone()));
     }
@@ -233,21 +247,24 @@ pub fn say_listening(edge: &Edge) -> Result<(), Failure> {
     Ok(())
 }
 
-fn load_tokens(settings: &Settings) -> Result<Tokens, Failure> {
-    let tokens = match settings.own.token_file() {
+/// Reads the tokens of the token file, where there is one, and that of the hub's own user.
+fn load_tokens(own: &Own) -> Result<Tokens, Failure> {
+    let tokens = match own.token_file() {
         Some(path) => Tokens::load(&path).map_err(Failure::usage)?,
         None => Tokens::default(),
     };
-    if settings.edge.needs_token() && tokens.is_empty() {
-        let why = match settings.edge.require_token {
-            true => "--require-token is set",
-            false => "the address is not loopback, so others on the network can reach it",
-        };
-        return Err(Failure::refused(format!(
-            "a token is needed: {why}; write one into a private file and name it with --token-file"
-        )));
+    Ok(tokens.with_own(&own_token::ensure(&own.data).map_err(Failure::usage)?))
+}
+
+fn warn_of_tokens(config: &edge::Config) {
+    if config.open {
+        tracing::warn!(
+            "--open: every program and every browser extension on this machine can use the hub"
+        );
     }
-    Ok(tokens)
+    if config.require_token {
+        tracing::warn!("--require-token does nothing any more: every client shows a token");
+    }
 }
 
 /// Takes over what can change while the hub runs; keeps everything as it was on an error.
@@ -259,7 +276,7 @@ fn reload(
     first: &Settings,
 ) -> Option<launch::Config> {
     let loaded = layers.load().and_then(|settings| {
-        let tokens = load_tokens(&settings)?;
+        let tokens = load_tokens(&settings.own)?;
         Ok((settings, tokens))
     });
     let (mut settings, tokens) = match loaded {
@@ -278,6 +295,9 @@ fn reload(
     let _ = log.reload(filter(&settings.own.log_level));
     edge.toolbox.select(settings.own.tools());
     edge.toolbox.list_pages_of(settings.own.direct_pages());
+    // The data folder that counts is the one that the hub was started with.
+    settings.own.data = first.own.data.clone();
+    edge.toolbox.set_upload_folders(folders::for_uploads(&settings));
     edge.tokens.store(Arc::new(tokens));
     edge.config.store(Arc::new(settings.edge));
     edge.toolbox.set_own_hosts(edge.hosts(edge.port()).to_vec());

@@ -1,5 +1,7 @@
 //! The command line: what it prints, for people and for programs, and how it ends.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use testkit::{Answer, Commands, FakeApp, FakeBrowser, HubProcess, Place, eventually};
 
@@ -126,37 +128,35 @@ async fn a_call_ends_with_a_code_that_says_how() {
 #[tokio::test]
 async fn without_a_hub_commands_end_with_three() {
     let place = Place::create();
-    // Bound and kept: nobody listens there, and no hub of another test gets it meanwhile.
-    let socket = tokio::net::TcpSocket::new_v4().unwrap();
-    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let port = socket.local_addr().unwrap().port().to_string();
     let commands = Commands::new(PROGRAM, &place);
     for args in [&["sessions"][..], &["sessions", "x"], &["call", "paint"], &["tail"]] {
-        let args = [args, &["--port", &port]].concat();
-        let ended = commands.run(&args).await.must_exit(3);
-        assert!(
-            ended.stderr.contains(&port) && ended.stderr.contains("tabwire serve"),
-            "{ended:?}"
-        );
+        let ended = commands.run(args).await.must_exit(3);
+        assert!(ended.stderr.contains("tabwire serve"), "{ended:?}");
     }
 }
 
+/// Whoever took the port of a hub that has died hears nothing from the command line, a token least.
 #[tokio::test]
-async fn a_program_on_the_port_that_is_no_hub_is_a_clear_error() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let port = listener.local_addr().unwrap().port().to_string();
-    let answering = tokio::spawn(async move {
-        use tokio::io::{AsyncReadExt, AsyncWriteExt};
-        while let Ok((mut stream, _)) = listener.accept().await {
-            let _ = stream.read(&mut [0; 4096]).await;
-            let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
-            let _ = stream.write_all(answer.as_bytes()).await;
-        }
-    });
-    let place = Place::create();
-    let ended = Commands::new(PROGRAM, &place).run(&["sessions", "--port", &port]).await;
-    assert!(ended.must_exit(1).stderr.contains("not a Tabwire hub"));
-    answering.abort();
+async fn a_program_on_the_hubs_port_is_not_talked_to() {
+    let mut hub = hub(&[]).await;
+    let port = hub.port();
+    hub.kill();
+    let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    for words in [&["sessions"][..], &["call", "app_state"], &["tail"], &["dialects"]] {
+        let ended = hub.commands(PROGRAM).run(words).await.must_exit(3);
+        assert!(ended.stderr.contains("no hub runs"), "{words:?}: {}", ended.stderr);
+    }
+    let heard = tokio::time::timeout(Duration::ZERO, listener.accept()).await;
+    assert!(heard.is_err(), "somebody connected");
+}
+
+#[tokio::test]
+async fn another_port_than_the_hub_has_is_an_error() {
+    let hub = hub(&[]).await;
+    let ended = hub.commands(PROGRAM).run(&["sessions", "--port", "1"]).await.must_exit(3);
+    let port = hub.port().to_string();
+    assert!(ended.stderr.contains(&port) && ended.stderr.contains("--data"), "{}", ended.stderr);
+    hub.commands(PROGRAM).run(&["sessions", "--port", &port]).await.must_exit(0);
 }
 
 #[tokio::test]

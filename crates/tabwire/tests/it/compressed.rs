@@ -2,7 +2,9 @@
 
 use dialect::native::compress::{LARGEST, SMALL, deflate, inflate};
 use serde_json::{Value, json};
-use testkit::{Api, Ask, FakeBrowser, Http, PATIENCE, frame, frame::opcode, within};
+use testkit::{
+    Api, Ask, FakeBrowser, Http, PATIENCE, frame, frame::opcode, keyring::token_of, within,
+};
 use tokio::{io::AsyncReadExt, io::AsyncWriteExt, net::TcpStream};
 
 use crate::scene::Scene;
@@ -20,7 +22,7 @@ impl Peer {
         hello["capabilities"] = json!(["deflate"]);
         let path = format!("/session/{}", hello["instanceId"].as_str().unwrap());
         let mut http = Http::connect(port).await;
-        http.send(&Ask::upgrade(&path).bytes(port)).await.unwrap();
+        http.send(&Ask::upgrade(&path).bearer(&token_of(port).unwrap()).bytes(port)).await.unwrap();
         assert_eq!(http.read_response().await.unwrap().unwrap().status, 101);
         let (stream, unread) = http.into_parts();
         let mut peer = Self { stream, unread, welcome: Value::Null };

@@ -84,7 +84,7 @@ async fn send_events(port: u16, told: Arc<Told>, stop: Arc<AtomicBool>) {
     while !stop.load(Ordering::SeqCst) {
         let data = json!({"unique": told.newest.fetch_add(1, Ordering::SeqCst)});
         let body = json!({"session": "viewer", "name": "tick", "data": data});
-        let Some(answer) = Http::ask_if_possible(port, &Ask::post("/api/events", &body)).await
+        let Some(answer) = Http::ask_if_possible(port, &Ask::own_post("/api/events", &body)).await
         else {
             return;
         };
@@ -101,7 +101,7 @@ async fn make_calls(port: u16, told: Arc<Told>, stop: Arc<AtomicBool>) {
     while !stop.load(Ordering::SeqCst) {
         let number = told.newest.fetch_add(1, Ordering::SeqCst);
         let body = json!({"session": "viewer", "tool": "click", "args": {"n": number}});
-        let answer = Http::ask_if_possible(port, &Ask::post("/api/call", &body)).await;
+        let answer = Http::ask_if_possible(port, &Ask::own_post("/api/call", &body)).await;
         let broke = answer.is_none();
         let answer = answer.map(|answer| answer.json());
         told.calls.lock().unwrap().insert(number, answer);
@@ -224,7 +224,7 @@ async fn nothing_that_was_promised_is_lost_when_the_hub_is_killed() {
         let started = Instant::now();
         hub.restart().await;
         eventually("it serves", async || {
-            let ask = Ask::get("/health");
+            let ask = Ask::own_get("/health");
             let answer = Http::ask_if_possible(hub.port(), &ask).await;
             answer.is_some_and(|answer| answer.status == 200).then_some(())
         })

@@ -11,20 +11,20 @@ const ROUTES: &[&str] = &[
     "/health",
     "/metrics",
     "/info",
-    "/api/sessions",
-    "/api/sessions/bystander",
-    "/api/sessions/bystander/state",
-    "/api/sessions/bystander/feed",
-    "/api/call",
-    "/api/events",
-    "/api/unpair",
-    "/api/tail",
-    "/api/openapi.json",
+    "/viewer/",
+    "/pages/key",
     "/mcp",
     "/nowhere",
     "//api/sessions",
     "/api",
 ];
+
+/// Every route, those of the admin API as its router has them.
+fn routes() -> Vec<String> {
+    let fill = |path: &str| path.replace("{session}", "bystander").replace("{id}", "x");
+    let admin = edge::admin::routes().into_iter().map(|route| fill(route.path));
+    ROUTES.iter().map(|route| (*route).to_owned()).chain(admin).collect()
+}
 
 const FOREIGN_ORIGINS: &[&str] = &[
     "null",
@@ -65,8 +65,8 @@ fn asks(route: &str) -> [Ask; 3] {
 }
 
 async fn check_everywhere(scene: &Scene, status: u16, change: impl Fn(Ask) -> Ask) {
-    for route in ROUTES {
-        for ask in asks(route) {
+    for route in routes() {
+        for ask in asks(&route) {
             let answer = change(ask.clone()).send(scene.port()).await;
             assert_eq!(answer.status, status, "{:?}: {}", change(ask), answer.text());
             assert!(answer.header("access-control-allow-origin").is_none());
@@ -156,7 +156,7 @@ async fn a_page_on_this_machine_may_be_an_app_and_nothing_more() {
         let browser = FakeBrowser::browser(scene.port(), &named("browser"));
         let ending = browser.dialled(|dial| dial.origin(origin)).try_connect().await.unwrap_err();
         assert_eq!((ending.code, ending.clean), (4503, true), "{ending:?}");
-        for route in ROUTES.iter().filter(|route| route.starts_with("/api") || **route == "/mcp") {
+        for route in routes().iter().filter(|route| route.starts_with("/api") || *route == "/mcp") {
             for ask in asks(route) {
                 let answer = ask.header("Origin", origin).send(scene.port()).await;
                 assert_eq!(answer.status, 403, "{route}: {}", answer.text());
@@ -171,25 +171,34 @@ async fn a_page_on_this_machine_may_be_an_app_and_nothing_more() {
 }
 
 #[tokio::test]
-async fn our_own_pages_may_control() {
+async fn our_own_pages_control_nothing() {
     let scene = Scene::new(&[]).await;
     for origin in ["http://127.0.0.1", "http://localhost", "http://[::1]"] {
         let origin = format!("{origin}:{}", scene.port());
-        let ask = Ask::get("/api/sessions").header("Origin", &origin);
-        ask.send(scene.port()).await.must_be(200);
+        for route in ["/api/sessions", "/mcp", "/metrics", "/info"] {
+            let ask = Ask::own_get(route).header("Origin", &origin);
+            ask.send(scene.port()).await.must_be(403);
+        }
     }
+    let embedded = Ask::own_get("/api/sessions").header("Sec-Fetch-Site", "same-origin");
+    embedded.send(scene.port()).await.must_be(403);
 }
 
 #[tokio::test]
-async fn a_configured_origin_is_exact_and_may_do_anything() {
+async fn a_configured_origin_is_exact_and_controls_with_a_token() {
     let hub = hub(&["--allow-origin", "https://app.example"]).await;
-    let ask = |origin: &str| Ask::get("/api/sessions").header("Origin", origin);
+    let ask = |origin: &str| Ask::own_get("/api/sessions").header("Origin", origin);
     ask("https://app.example").send(hub.port()).await.must_be(200);
     for near in ["https://app.example:8443", "http://app.example", "https://www.app.example"] {
         ask(near).send(hub.port()).await.must_be(403);
     }
+    let unknown = Ask::get("/api/sessions").header("Origin", "https://app.example");
+    unknown.send(hub.port()).await.must_be(401);
+    let page = |dial: Dial| dial.origin("https://app.example");
+    FakeBrowser::app(hub.port(), "app").dialled(page).connect().await;
     let browser = FakeBrowser::browser(hub.port(), "chrome");
-    browser.dialled(|dial| dial.origin("https://app.example")).connect().await;
+    let ending = browser.dialled(page).try_connect().await.unwrap_err();
+    assert_eq!(ending.code, 4503, "a browser needs more than an origin: {ending:?}");
 }
 
 #[tokio::test]
@@ -205,7 +214,7 @@ async fn a_body_that_a_page_could_send_unasked_is_refused() {
             Some("multipart/form-data; boundary=x"),
             Some("application/jsonp"),
         ] {
-            let mut ask = Ask::new("POST", route).body(body.clone().into_bytes());
+            let mut ask = Ask::own("POST", route).body(body.clone().into_bytes());
             if let Some(kind) = kind {
                 ask = ask.header("Content-Type", kind);
             }
@@ -214,7 +223,7 @@ async fn a_body_that_a_page_could_send_unasked_is_refused() {
         }
     }
     nothing_happened(&scene).await;
-    let ask = Ask::new("POST", "/api/call")
+    let ask = Ask::own("POST", "/api/call")
         .header("Content-Type", "Application/JSON; charset=utf-8")
         .body(json!({"tool": "greet", "session": "bystander"}).to_string().into_bytes());
     ask.send(scene.port()).await.must_be(200);
@@ -224,7 +233,7 @@ async fn a_body_that_a_page_could_send_unasked_is_refused() {
 async fn a_body_that_is_wrong_says_why() {
     let scene = Scene::new(&["--body-bytes", "1000"]).await;
     let check = async |body: &str, status: u16, code: &str| {
-        let ask = Ask::new("POST", "/api/call")
+        let ask = Ask::own("POST", "/api/call")
             .header("Content-Type", "application/json")
             .body(body.as_bytes().to_vec());
         let answer = ask.send(scene.port()).await;
@@ -252,13 +261,13 @@ async fn a_body_that_is_wrong_says_why() {
 async fn unknown_addresses_and_methods_are_told_apart() {
     let hub = hub(&[]).await;
     for path in ["/nowhere", "/api", "/api/nowhere", "/mcpx", "/Health", "/api/sessions/a/b/c"] {
-        let answer = Ask::get(path).send(hub.port()).await;
+        let answer = Ask::own_get(path).send(hub.port()).await;
         assert_eq!((answer.status, answer.fault().as_str()), (404, "not_found"), "{path}");
     }
     for (method, path) in [("POST", "/health"), ("GET", "/api/call"), ("DELETE", "/api/sessions")] {
-        Ask::new(method, path).send(hub.port()).await.must_be(405);
+        Ask::own(method, path).send(hub.port()).await.must_be(405);
     }
-    let plain = Ask::get("/session/x").send(hub.port()).await;
+    let plain = Ask::own_get("/session/x").send(hub.port()).await;
     assert_eq!((plain.status, plain.fault().as_str()), (400, "invalid_argument"));
     assert!(Dial::session(hub.port(), "x").try_connect().await.is_ok());
 }

@@ -241,7 +241,7 @@ async fn a_cursor_from_the_future_starts_over() {
     for since in [1_000_000, u64::MAX - 1, u64::MAX] {
         let path = format!("/api/sessions/bystander/feed?since={since}");
         let mut http = testkit::Http::connect(scene.port()).await;
-        http.send(&testkit::Ask::get(&path).bytes(scene.port())).await.unwrap();
+        http.send(&testkit::Ask::own_get(&path).bytes(scene.port())).await.unwrap();
         let answer = http.read_response().await.ok().flatten();
         let answer = answer.unwrap_or_else(|| panic!("no answer at all for since={since}"));
         // It is from before a crash that took the newest entries: nothing may be passed over.

@@ -189,7 +189,7 @@ async fn a_hub_killed_in_the_middle_does_not_know_and_never_does_it_again() {
     app.until_acked().await;
     let body = keyed("k", json!({"color": "red"}));
     let mut http = Http::connect(hub.port()).await;
-    http.send(&Ask::post("/api/call", &body).bytes(hub.port())).await.unwrap();
+    http.send(&Ask::own_post("/api/call", &body).bytes(hub.port())).await.unwrap();
     app.call().await;
     hub.kill();
     assert!(!matches!(http.read_response().await, Ok(Some(_))), "a broken connection");
@@ -260,7 +260,7 @@ async fn a_client_whose_connection_broke_gets_the_answer_when_it_asks_again() {
     let mut app = FakeBrowser::with_tools(hub.port(), "viewer", &["paint"]).await;
     let body = keyed("k", json!({}));
     let mut http = Http::connect(hub.port()).await;
-    http.send(&Ask::post("/api/call", &body).bytes(hub.port())).await.unwrap();
+    http.send(&Ask::own_post("/api/call", &body).bytes(hub.port())).await.unwrap();
     let call = app.call().await;
     drop(http);
     let api = hub.api();

@@ -28,7 +28,7 @@ async fn closing_the_clients_connection_cancels_the_call() {
     let hub = hub(&["--call-timeout", "20s"]).await;
     let mut app = FakeBrowser::with_tools(hub.port(), "north", &["paint"]).await;
     let mut client = Http::connect(hub.port()).await;
-    let ask = Ask::post("/api/call", &json!({"tool": "paint"}));
+    let ask = Ask::own_post("/api/call", &json!({"tool": "paint"}));
     client.send(&ask.bytes(hub.port())).await.unwrap();
     let call = app.call().await;
     drop(client);
@@ -52,7 +52,7 @@ async fn a_cancelled_call_that_still_waits_is_never_sent() {
         async {
             until_in_flight(&api, 1).await;
             let mut client = Http::connect(hub.port()).await;
-            let ask = Ask::post("/api/call", &json!({"tool": "paint", "args": {"n": 2}}));
+            let ask = Ask::own_post("/api/call", &json!({"tool": "paint", "args": {"n": 2}}));
             client.send(&ask.bytes(hub.port())).await.unwrap();
             until_in_flight(&api, 2).await;
             drop(client);
@@ -274,7 +274,7 @@ async fn a_tab_must_be_named_once_and_is_remembered_for_the_client() {
     let mut browser = browser(hub.port(), &[7, 8]).await;
     let click = async |client: &str, tab: Value| {
         let body = json!({"tool": "click", "target": "page", "tab": tab});
-        Ask::post("/api/call", &body).header("Tabwire-Client", client).send(hub.port()).await
+        Ask::own_post("/api/call", &body).header("Tabwire-Client", client).send(hub.port()).await
     };
     for (tab, part) in [(json!(null), "none was used before"), (json!(99), "no tab 99")] {
         let answer = click("one", tab).await.must_be(404);

@@ -54,7 +54,7 @@ async fn make_calls(port: u16, calls: Arc<Mutex<Vec<Value>>>) {
     let mut http = Http::connect(port).await;
     loop {
         let Some(call) = calls.lock().unwrap().pop() else { return };
-        let answer = http.ask(&Ask::post("/api/call", &call)).await;
+        let answer = http.ask(&Ask::own_post("/api/call", &call)).await;
         match call["args"]["fate"].as_str() {
             Some("dropped") => {
                 assert_eq!((answer.status, answer.fault().as_str()), (504, "timed_out"));

@@ -5,14 +5,15 @@
 //! - recovery: [`replay`], [`inbox`], [`cuts`], [`takeover`], [`compressed`];
 //! - what survives: [`durable_restart`], [`durable_kills`], [`durable_store`], [`recovered_calls`],
 //!   [`keyed_calls`]; and who does not read: [`slow_readers`];
-//! - who gets in: [`gates`], [`naming`], [`tokens`], [`pairing`], [`pairing_commands`], [`carried`];
+//! - who gets in: [`gates`], [`naming`], [`tokens`], [`pairing`], [`pairing_commands`], [`carried`],
+//!   [`app_asking`], [`app_caps`], [`script_rights`], [`viewer_link`];
 //! - what nobody should send: [`frames`], [`messages`], [`greed`], [`silence`], [`limits`];
 //! - operators: [`commands`], [`serving`], [`stopping`], [`metrics`], [`openapi`], [`pages`];
 //!   [`install`], [`doctor`];
 //! - AI clients, from [`mcp_scene`]: [`mcp_eras`], [`mcp_apps`], [`mcp_changes`], [`mcp_resources`],
 //!   [`mcp_results`], [`mcp_prompts`], [`mcp_waiting`], [`mcp_pages`], [`mcp_progress`],
 //!   [`mcp_cancelling`], [`mcp_crowd`], [`mcp_binding`], [`mcp_lines`], [`mcp_bodies`], [`mcp_greed`],
-//!   [`mcp_gates`], [`mcp_relay`];
+//!   [`mcp_gates`], [`mcp_relay`]; files that they put into pages: [`uploads`];
 //! - one hub per machine: [`machine_starts`], [`machine_deaths`], [`machine_frozen`],
 //!   [`machine_status`], [`machine_terms`];
 //! - clients of other projects: [`seed_hello3d`], [`seed_hello3d_tools`], [`seed_hello3d_pages`],
@@ -30,6 +31,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+mod app_asking;
+mod app_caps;
 mod browsers;
 mod carried;
 mod commands;
@@ -85,6 +88,7 @@ mod replay;
 mod rooms;
 mod routing;
 mod scene;
+mod script_rights;
 mod seed_all;
 mod seed_browsers;
 mod seed_discovery;
@@ -116,4 +120,6 @@ mod stopping;
 mod tab_owners;
 mod takeover;
 mod tokens;
+mod uploads;
 mod versions;
+mod viewer_link;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 fn post(body: &[u8]) -> Ask {
-    Ask::new("POST", "/mcp")
+    Ask::own("POST", "/mcp")
         .header("Content-Type", "application/json")
         .header("Accept", ACCEPT)
         .body(body.to_vec())
@@ -46,7 +46,7 @@ async fn a_body_that_is_no_message_is_answered_as_one() {
         (b"{\"jsonrpc\":\"2.0\",\"id\":1}", -32600),
     ] {
         for path in ["/mcp", "/mcp/bystander"] {
-            let ask = Ask::new("POST", path)
+            let ask = Ask::own("POST", path)
                 .header("Content-Type", "application/json")
                 .header("Accept", ACCEPT);
             check(&ask.body(body.to_vec()).send(scene.port()).await, 400, code);
@@ -64,7 +64,7 @@ async fn a_body_that_a_page_could_send_unasked_is_refused() {
     let arguments = json!({"name": "greet", "arguments": {}});
     let body = client.message("tools/call", arguments).to_string();
     for kind in [None, Some("text/plain"), Some("application/x-www-form-urlencoded")] {
-        let mut ask = Ask::new("POST", "/mcp").header("Accept", ACCEPT);
+        let mut ask = Ask::own("POST", "/mcp").header("Accept", ACCEPT);
         for (name, value) in
             [("MCP-Protocol-Version", MODERN), ("Mcp-Method", "tools/call"), ("Mcp-Name", "greet")]
         {
@@ -85,7 +85,7 @@ async fn a_client_must_take_both_kinds_of_answers() {
     let hub = hub(&[]).await;
     for accept in [None, Some("text/html"), Some("application/json")] {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
-        let mut ask = Ask::post("/mcp", &body);
+        let mut ask = Ask::own_post("/mcp", &body);
         if let Some(accept) = accept {
             ask = ask.header("Accept", accept);
         }
@@ -189,18 +189,19 @@ async fn other_methods_than_post_are_for_older_clients() {
     let hub = hub(&[]).await;
     for path in ["/mcp", "/mcp/north"] {
         for method in ["GET", "DELETE"] {
-            let ask = || Ask::new(method, path).header("Accept", ACCEPT);
+            let ask = || Ask::own(method, path).header("Accept", ACCEPT);
             let newer = ask().header("MCP-Protocol-Version", MODERN).send(hub.port()).await;
             assert_eq!(newer.status, 405, "{method} {path}: {}", newer.text());
             let nobody = ask().send(hub.port()).await;
             assert_eq!(nobody.status, 400, "{method} {path} without a session: {}", nobody.text());
         }
         for method in ["PUT", "PATCH", "OPTIONS"] {
-            let answer = Ask::new(method, path).header("Accept", ACCEPT).send(hub.port()).await;
+            let answer = Ask::own(method, path).header("Accept", ACCEPT).send(hub.port()).await;
             assert!([403, 404, 405].contains(&answer.status), "{method}: {}", answer.status);
         }
     }
-    let unknown = Ask::get("/mcp").header("Accept", ACCEPT).header("Mcp-Session-Id", "nonsense");
+    let unknown =
+        Ask::own_get("/mcp").header("Accept", ACCEPT).header("Mcp-Session-Id", "nonsense");
     unknown.send(hub.port()).await.must_be(404);
 }
 
@@ -226,10 +227,10 @@ async fn an_older_client_ends_its_session_and_must_begin_anew() {
 async fn an_older_client_without_a_session_is_told_so() {
     let hub = hub(&[]).await;
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
-    let ask = Ask::post("/mcp", &body).header("Accept", ACCEPT);
+    let ask = Ask::own_post("/mcp", &body).header("Accept", ACCEPT);
     let answer = ask.header("MCP-Protocol-Version", "2025-11-25").send(hub.port()).await;
     answer.must_be(400);
-    let ask = Ask::post("/mcp", &body).header("Accept", ACCEPT);
+    let ask = Ask::own_post("/mcp", &body).header("Accept", ACCEPT);
     let answer = ask.header("Mcp-Session-Id", "nonsense").send(hub.port()).await;
     answer.must_be(404);
 }

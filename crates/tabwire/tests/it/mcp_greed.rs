@@ -129,7 +129,7 @@ async fn a_body_that_is_too_large_is_refused() {
     let scene = Scene::new(&[]).await;
     let before = scene.hub.memory_kib();
     for size in [(16 << 20) + 1, 40 << 20] {
-        let ask = Ask::new("POST", "/mcp")
+        let ask = Ask::own("POST", "/mcp")
             .header("Content-Type", "application/json")
             .header("Accept", ACCEPT)
             .body(vec![b' '; size]);

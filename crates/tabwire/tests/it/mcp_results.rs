@@ -74,7 +74,7 @@ async fn a_large_result_is_for_its_principal_only() {
     let ask = |token: &str| Ask::get(&path).bearer(token);
     ask("secret-of-ann-123456").send(hub.port()).await.must_be(200);
     ask("secret-of-bob-123456").send(hub.port()).await.must_be(404);
-    Ask::get(&path).send(hub.port()).await.must_be(404);
+    Ask::own_get(&path).send(hub.port()).await.must_be(404);
 }
 
 #[tokio::test]
@@ -82,16 +82,16 @@ async fn the_api_links_large_results_and_serves_them() {
     let hub = hub(&[]).await;
     let _chrome = browser(&hub).await;
     let ask = json!({"tool": "browser_content", "args": {"action": "pdf"}});
-    let answer = Ask::post("/api/call", &ask).send(hub.port()).await.must_be(200).json();
+    let answer = Ask::own_post("/api/call", &ask).send(hub.port()).await.must_be(200).json();
     let uri = answer["links"][0]["uri"].as_str().unwrap();
     let id = uri.strip_prefix("tabwire://result/").unwrap();
-    let served = Ask::get(&format!("/api/results/{id}")).send(hub.port()).await.must_be(200);
+    let served = Ask::own_get(&format!("/api/results/{id}")).send(hub.port()).await.must_be(200);
     assert_eq!(served.header("content-type"), Some("application/pdf"));
     let saved = served.header("content-disposition").unwrap();
     assert_eq!(saved, "attachment; filename=\"page.pdf\"", "a browser does not show it");
     assert_eq!(served.header("content-security-policy"), Some("default-src 'none'; sandbox"));
     assert!(served.text().starts_with("%PD%PD"), "the bytes as they are");
-    let unknown = Ask::get("/api/results/nothing").send(hub.port()).await;
+    let unknown = Ask::own_get("/api/results/nothing").send(hub.port()).await;
     assert_eq!((unknown.status, unknown.fault().as_str()), (404, "not_found"));
 }
 

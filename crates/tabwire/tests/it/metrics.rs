@@ -84,7 +84,7 @@ async fn refusals_are_counted_by_gate() {
     Ask::get("/health").host("evil.example").send(port).await.must_be(403);
     Ask::get("/health").header("Origin", "null").send(port).await.must_be(403);
     Ask::get("/health").bearer("not-a-known-token").send(port).await.must_be(401);
-    Ask::get("/session/x").send(port).await.must_be(400);
+    Ask::own_get("/session/x").send(port).await.must_be(400);
     let metrics = scene.api().metrics().await;
     for gate in ["host", "origin", "credentials", "upgrade"] {
         let sample = format!("tabwire_refusals_total{{gate=\"{gate}\"}}");

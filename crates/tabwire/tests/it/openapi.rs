@@ -10,7 +10,7 @@ use crate::scene::hub;
 const METHODS: &[&str] = &["get", "put", "post", "delete", "options", "head", "patch"];
 
 async fn description(port: u16) -> Value {
-    let answer = Ask::get("/api/openapi.json").send(port).await.must_be(200);
+    let answer = Ask::own_get("/api/openapi.json").send(port).await.must_be(200);
     assert_eq!(answer.header("content-type"), Some("application/json"));
     let described = answer.json();
     assert!(described["openapi"].as_str().is_some_and(|version| version.starts_with("3.")));
@@ -46,7 +46,7 @@ async fn every_described_route_exists() {
     for (method, path) in routes {
         let path = path.replace("{session}", "nobody").replace("{id}", "nothing");
         assert!(!path.contains('{'), "a parameter that this test does not know: {path}");
-        let ask = Ask::new(&method.to_uppercase(), &path)
+        let ask = Ask::own(&method.to_uppercase(), &path)
             .header("Content-Type", "application/json")
             .body(b"{}".to_vec());
         let mut http = testkit::Http::connect(hub.port()).await;

@@ -25,7 +25,10 @@ pub struct Scene {
 
 impl Scene {
     pub async fn new(flags: &[&str]) -> Self {
-        let hub = hub(flags).await;
+        Self::in_hub(hub(flags).await).await
+    }
+
+    pub async fn in_hub(hub: HubProcess) -> Self {
         let bystander = FakeApp::echo(hub.port(), "bystander", &["greet"]).await;
         Self { hub, bystander }
     }

@@ -1,6 +1,6 @@
 //! browsermcp-enhanced: older generations of the extension, frames that are none, and strangers.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{
     Ask, Dial, FakeApp,
     frame::{frame, opcode},
@@ -209,15 +209,15 @@ async fn any_extension_may_be_let_in_and_is_marked_and_gets_no_further() {
 }
 
 #[tokio::test]
-async fn an_extension_that_is_named_exactly_is_not_marked() {
+async fn an_extension_is_marked_also_when_it_is_named_and_a_program_with_the_token_is_not() {
     let hub = hub(&["--allow-origin", &format!("chrome-extension://*,{ORIGIN}")]).await;
     let _named = Enhanced::connect(hub.port()).await;
-    assert_ne!(session(&hub, "enhanced").await["unproven"], true);
+    assert_eq!(session(&hub, "enhanced").await["unproven"], true, "an origin is no proof");
     let other = "chrome-extension://bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
     let _any = EnhancedOptions::new(hub.port()).origin(Some(other)).connect().await;
     assert_eq!(session(&hub, "enhanced-2").await["unproven"], true);
+    let _program = EnhancedOptions::new(hub.port()).origin(None).connect().await;
+    assert_ne!(session(&hub, "enhanced-3").await["unproven"], true);
     let listed = done(&client(&hub, "claude"), "browser_instance", json!({})).await;
-    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(2), "{listed}");
-    let unproven = |value: &Value| value["unproven"] == true;
-    assert_eq!(hub.api().sessions().await.iter().filter(|one| unproven(one)).count(), 1);
+    assert_eq!(listed["sessions"].as_array().map(Vec::len), Some(3), "{listed}");
 }

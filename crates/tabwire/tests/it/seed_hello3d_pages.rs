@@ -216,7 +216,9 @@ async fn only_pages_of_this_machine_are_let_in() {
     for origin in [ORIGIN, "http://127.0.0.1:8080", "http://localhost"] {
         assert!(dial().origin(origin).try_connect().await.is_ok(), "{origin}");
     }
-    assert!(dial().try_connect().await.is_ok(), "a program has no origin");
+    assert!(dial().try_connect().await.is_ok(), "a program shows a token");
+    let refused = dial().without_token().try_connect().await.err().flatten();
+    assert_eq!(refused.expect("a refusal").status, 401, "without an origin and a token");
     for (host, status) in [
         (format!("localhost:{port}"), 101),
         (format!("127.0.0.1:{port}"), 101),
@@ -227,7 +229,7 @@ async fn only_pages_of_this_machine_are_let_in() {
         assert_eq!(ask.send(port).await.status, status, "{host}");
     }
     for path in ["/api/sessions", "/mcp", "/metrics", "/viewer/"] {
-        assert_eq!(Ask::get(path).send(port).await.status, 404, "{path}");
+        assert_eq!(Ask::own_get(path).send(port).await.status, 404, "{path}");
     }
     // A listener on every address would take this one too.
     let elsewhere = tokio::net::TcpStream::connect(("127.0.0.2", port)).await;

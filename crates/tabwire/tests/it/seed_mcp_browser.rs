@@ -193,7 +193,7 @@ async fn the_port_has_nothing_but_its_dialect() {
     let (hub, browser) = hub_and_browser(&[]).await;
     let port = hub.compat("mcp_browser");
     for path in ["/api/sessions", "/mcp", "/api/call", "/mcp/mcp-browser"] {
-        let answer = testkit::Ask::get(path).send(port).await;
+        let answer = testkit::Ask::own_get(path).send(port).await;
         assert_eq!(answer.status, 404, "{path}: {}", answer.text());
     }
     let native = Dial::root(port).try_connect().await;

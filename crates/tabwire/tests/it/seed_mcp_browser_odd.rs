@@ -161,7 +161,7 @@ async fn any_extension_may_be_let_in_and_is_marked() {
     assert_eq!(session(&hub, "mcp-browser").await["unproven"], true);
     done(&client(&hub, "claude"), "browser_navigate", json!({"url": "https://a.example/"})).await;
     for (door, path) in [(port, "/api/sessions"), (port, "/mcp"), (hub.port(), "/api/sessions")] {
-        let answer = testkit::Ask::get(path).header("Origin", any).send(door).await;
+        let answer = testkit::Ask::own_get(path).header("Origin", any).send(door).await;
         assert!([403, 404].contains(&answer.status), "{door} {path}: {}", answer.status);
     }
     let native = Dial::session(hub.port(), "x").origin(any).try_connect().await;

@@ -28,7 +28,7 @@ fn free_ports(count: u16) -> RangeInclusive<u16> {
 }
 
 async fn instances(hub: &HubProcess) -> Vec<Value> {
-    let body = Ask::get("/instances").send(hub.compat("moonsurf")).await.must_be(200).json();
+    let body = Ask::own_get("/instances").send(hub.compat("moonsurf")).await.must_be(200).json();
     body["instances"].as_array().unwrap().clone()
 }
 
@@ -44,7 +44,7 @@ async fn a_browser_registers_is_welcomed_and_is_gone_when_it_is_gone() {
     let hub = hub_for_moonsurf(&[]).await;
     let door = hub.compat("moonsurf");
     assert_eq!(Ask::get("/health").send(door).await.must_be(200).json()["status"], "ok");
-    assert!(Ask::get("/info").send(door).await.must_be(200).json().is_object());
+    assert!(Ask::own_get("/info").send(door).await.must_be(200).json().is_object());
     assert_eq!(instances(&hub).await, [] as [Value; 0]);
     let extension = Moonsurf::start(door).await;
     let registration = extension.registration();
@@ -331,7 +331,8 @@ async fn a_foreign_origin_reaches_no_socket() {
     }
     for path in ["/api/sessions", "/mcp", "/metrics", "/message", "/api/tools"] {
         for port in [registration.port, door] {
-            assert_eq!(Ask::get(path).send(port).await.status, 404, "{path}");
+            let ask = Ask::get(path).bearer(&hub.token());
+            assert_eq!(ask.send(port).await.status, 404, "{path}");
         }
     }
     let ask = Ask::bare_upgrade("/").header("Origin", ORIGIN);

@@ -65,7 +65,7 @@ async fn a_browser_registers_anew_after_every_end_and_is_used_again() {
         told(&mut client, "browser_interact", click()).await;
         assert_eq!(extension.calls().len(), round);
         let door = hub.compat("moonsurf");
-        let listed = Ask::get("/instances").send(door).await.must_be(200).json();
+        let listed = Ask::own_get("/instances").send(door).await.must_be(200).json();
         assert_eq!(listed["instances"].as_array().unwrap().len(), 1, "{listed}");
         let gone = json!({"instanceId": before.instance, "expression": "1"});
         failed(&mut client, "browser_execute", gone).await;
@@ -124,7 +124,7 @@ async fn a_half_open_browser_is_noticed_and_a_quiet_one_is_kept() {
     frozen.order(Order::Freeze);
     hub.api().until_connected("moonsurf", false).await;
     let door = hub.compat("moonsurf");
-    let listed = Ask::get("/instances").send(door).await.must_be(200).json();
+    let listed = Ask::own_get("/instances").send(door).await.must_be(200).json();
     assert_eq!(listed["instances"][0]["id"], quiet.registration().instance, "{listed}");
     assert_eq!(listed["instances"].as_array().unwrap().len(), 1, "{listed}");
     assert_eq!(quiet.registrations(), 1, "it answered the pings by itself");

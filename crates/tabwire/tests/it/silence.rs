@@ -80,8 +80,9 @@ async fn a_body_that_does_not_come_is_given_up() {
     let mut http = Http::connect(scene.port()).await;
     let head = format!(
         "POST /api/call HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\n\
-         Content-Length: 1000\r\n\r\n{{",
-        scene.port()
+         Authorization: Bearer {}\r\nContent-Length: 1000\r\n\r\n{{",
+        scene.port(),
+        scene.hub.token()
     );
     http.send(head.as_bytes()).await.unwrap();
     let answer = within(PATIENCE, "an answer", http.read_response()).await.unwrap().unwrap();

@@ -43,7 +43,7 @@ impl Draining {
 async fn painting(hub: &HubProcess) -> (FakeBrowser, Http) {
     let mut app = FakeBrowser::with_tools(hub.port(), "north", &["paint"]).await;
     let mut client = Http::connect(hub.port()).await;
-    let ask = Ask::post("/api/call", &json!({"tool": "paint"}));
+    let ask = Ask::own_post("/api/call", &json!({"tool": "paint"}));
     client.send(&ask.bytes(hub.port())).await.unwrap();
     app.call().await;
     (app, client)
@@ -120,20 +120,20 @@ async fn a_hub_that_drains_takes_nothing_new() {
         let call = app.call().await;
         // On a connection that is open already, so that it is the hub that decides.
         let mut open = Http::connect(hub.port()).await;
-        open.ask(&Ask::get("/health")).await.must_be(200);
+        open.ask(&Ask::own_get("/health")).await.must_be(200);
         let mut socket = Http::connect(hub.port()).await;
-        socket.ask(&Ask::get("/health")).await.must_be(200);
+        socket.ask(&Ask::own_get("/health")).await.must_be(200);
         hub.signal(Signal::Terminate);
         let health = eventually("the hub drains", async || {
-            let health = open.ask(&Ask::get("/health")).await;
+            let health = open.ask(&Ask::own_get("/health")).await;
             (health.status == 503).then_some(health)
         })
         .await;
-        assert_eq!(health.json()["status"], "draining");
+        assert_eq!(health.json()["status"], "down");
         let refused = socket.ask(&Ask::upgrade("/session/new")).await.must_be(503);
         assert_eq!(refused.fault(), "shutting_down");
         let body = json!({"session": "north", "tool": "look", "timeoutMs": 500});
-        let refused = open.ask(&Ask::post("/api/call", &body)).await;
+        let refused = open.ask(&Ask::own_post("/api/call", &body)).await;
         assert_eq!((refused.status, refused.fault().as_str()), (503, "shutting_down"));
         app.answer(&call, json!(1)).await;
     });

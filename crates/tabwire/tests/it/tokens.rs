@@ -7,14 +7,13 @@ use crate::scene::{PROGRAM, hub};
 
 const SECRET: &str = "open-sesame-9b1f4c7d";
 const OTHER: &str = "another-secret-51e0aa";
-const GUARDED: &[&str] =
-    &["/health", "/metrics", "/info", "/api/sessions", "/api/tail", "/nowhere"];
+const GUARDED: &[&str] = &["/metrics", "/info", "/api/sessions", "/api/tail", "/mcp"];
 
-/// Starts a hub that wants a token, with flags of its own.
+/// Starts a hub that has a token file, with flags of its own.
 async fn guarded(flags: &[&str]) -> HubProcess {
     let options = HubOptions::new(PROGRAM);
     let file = options.place().write("tokens", &format!("alice = {SECRET}\n"));
-    let named = ["--require-token", "--token-file", file.to_str().unwrap()];
+    let named = ["--token-file", file.to_str().unwrap()];
     options.flags(&named).flags(flags).start().await
 }
 
@@ -23,7 +22,7 @@ async fn status(hub: &HubProcess, path: &str, token: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn without_the_right_token_nothing_is_answered() {
+async fn without_the_right_token_nothing_is_answered_on_loopback_either() {
     let hub = guarded(&[]).await;
     for path in GUARDED {
         let without = Ask::get(path).send(hub.port()).await;
@@ -56,7 +55,6 @@ async fn with_the_right_token_everything_works() {
         assert_eq!(status(&hub, path, SECRET).await, 200, "{path}");
     }
     assert_eq!(status(&hub, "/nowhere", SECRET).await, 404);
-    // A web page cannot send a token with a socket; on this machine its origin is the gate.
     let _app = FakeApp::echo(hub.port(), "north", &["paint"]).await;
     let api = hub.api().with_token(SECRET);
     api.call_tool("north", "paint", json!({})).await.must_be(200);
@@ -112,23 +110,83 @@ async fn the_token_file_of_the_data_folder_is_found() {
     let options = HubOptions::new(PROGRAM);
     let data = options.place().folder("own");
     options.place().write("own/tokens", SECRET);
-    let flags = ["--require-token", "--data", data.to_str().unwrap()];
-    let hub = options.flags(&flags).start().await;
-    assert_eq!(status(&hub, "/health", SECRET).await, 200);
-    Ask::get("/health").send(hub.port()).await.must_be(401);
+    let hub = options.flags(&["--data", data.to_str().unwrap()]).start().await;
+    assert_eq!(status(&hub, "/info", SECRET).await, 200);
+    assert_eq!(status(&hub, "/info", &hub.token()).await, 200, "and the hub's own");
+    Ask::get("/info").send(hub.port()).await.must_be(401);
     let commands = hub.commands(PROGRAM).variable("TABWIRE_DATA", data.to_str().unwrap());
     commands.run(&["sessions"]).await.must_exit(0);
-    hub.commands(PROGRAM).run(&["sessions"]).await.must_exit(4);
+    hub.commands(PROGRAM).run(&["sessions"]).await.must_exit(3);
 }
 
 #[tokio::test]
-async fn a_hub_that_others_can_reach_does_not_start_without_a_token() {
-    for flags in [&["--bind", "0.0.0.0"][..], &["--bind", "::"], &["--require-token"]] {
-        let (status, said) =
-            HubOptions::new(PROGRAM).flags(flags).try_start().await.err().expect("a refusal");
-        assert_eq!(status.code(), Some(4), "{said}");
-        assert!(said.contains("token"), "{said}");
+async fn the_hub_makes_its_own_token_once_and_keeps_it_private() {
+    use std::os::unix::fs::PermissionsExt;
+    let mut hub = hub(&[]).await;
+    let token = hub.token();
+    assert_eq!(status(&hub, "/api/sessions", &token).await, 200);
+    let file = hub.place().path().join("data/tabwire/token");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), format!("{token}\n"));
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    hub.terminate().await;
+    hub.restart().await;
+    assert_eq!(hub.token(), token);
+    let printed = hub.commands(PROGRAM).run(&["token", "--json"]).await.must_exit(0).json();
+    let url = format!("http://127.0.0.1:{}/mcp", hub.port());
+    assert_eq!((&printed["token"], &printed["url"]), (&json!(token), &json!(url)));
+    let said = hub.commands(PROGRAM).run(&["token"]).await.must_exit(0).stdout;
+    let line = format!("tabwire {url} --header \"Authorization: Bearer {token}\"");
+    assert!(said.contains(&line) && said.contains("mcpServers"), "{said}");
+}
+
+#[tokio::test]
+async fn health_is_open_and_says_why_to_those_who_may_know() {
+    let hub = hub(&[]).await;
+    let open = Ask::get("/health").send(hub.port()).await.must_be(200).json();
+    assert_eq!(open, json!({"status": "ok"}));
+    let known = Ask::own_get("/health").send(hub.port()).await.must_be(200).json();
+    assert_eq!(known, json!({"status": "ok", "reasons": []}));
+}
+
+#[tokio::test]
+async fn an_open_hub_asks_nobody_here_and_everybody_who_was_forwarded() {
+    let hub = hub(&["--open", "--allow-host", "hub.example:8765"]).await;
+    Ask::get("/api/sessions").send(hub.port()).await.must_be(200);
+    let dial = Dial::session(hub.port(), "chrome").without_token();
+    FakeBrowser::browser(hub.port(), "chrome").dialled(|_| dial).connect().await;
+    for header in ["Forwarded", "X-Forwarded-For", "X-Real-IP", "Via"] {
+        let ask = Ask::get("/api/sessions").header(header, "192.0.2.7");
+        ask.send(hub.port()).await.must_be(401);
     }
+    Ask::get("/api/sessions").host("hub.example:8765").send(hub.port()).await.must_be(401);
+    assert!(hub.stderr().contains("every browser extension on this machine"), "{}", hub.stderr());
+    let beyond = HubOptions::new(PROGRAM).flags(&["--open", "--bind", "0.0.0.0"]);
+    let (status, said) = beyond.try_start().await.err().expect("a refusal");
+    assert_eq!(status.code(), Some(4), "{said}");
+    assert!(said.contains("loopback only"), "{said}");
+}
+
+#[tokio::test]
+async fn asking_for_tokens_is_what_happens_anyway() {
+    let hub = hub(&["--require-token"]).await;
+    Ask::get("/api/sessions").send(hub.port()).await.must_be(401);
+    assert!(hub.stderr().contains("does nothing any more"), "{}", hub.stderr());
+}
+
+#[tokio::test]
+async fn who_shows_nothing_is_no_browser_and_no_app() {
+    let hub = hub(&[]).await;
+    let stranger = |dial: Dial| dial.without_token();
+    for peer in [FakeBrowser::browser(hub.port(), "x"), FakeBrowser::app(hub.port(), "x")] {
+        let ending = peer.dialled(stranger).try_connect().await.unwrap_err();
+        assert_eq!((ending.code, ending.clean), (4503, true), "{ending:?}");
+        assert!(ending.bye().unwrap()["message"].as_str().unwrap().contains("tabwire token"));
+    }
+    let foreign = Dial::session(hub.port(), "x").offer_only(&[]).without_token();
+    let refused = foreign.try_connect().await.err().flatten().expect("a refusal");
+    assert_eq!(refused.status, 401, "the dialects of other projects too");
+    assert!(hub.api().sessions().await.is_empty());
+    FakeBrowser::browser(hub.port(), "x").connect().await;
 }
 
 #[tokio::test]
@@ -149,9 +207,9 @@ async fn a_hub_on_all_addresses_wants_the_token_from_everybody() {
     let file = options.place().write("tokens", SECRET);
     let flags = ["--bind", "0.0.0.0", "--token-file", file.to_str().unwrap()];
     let hub = options.flags(&flags).start().await;
-    Ask::get("/health").send(hub.port()).await.must_be(401);
-    assert_eq!(status(&hub, "/health", SECRET).await, 200);
-    Ask::get("/health")
+    Ask::get("/info").send(hub.port()).await.must_be(401);
+    assert_eq!(status(&hub, "/info", SECRET).await, 200);
+    Ask::get("/info")
         .bearer(SECRET)
         .host(&format!("0.0.0.0:{}", hub.port()))
         .send(hub.port())

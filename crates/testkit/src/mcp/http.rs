@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{Era, Reply, stream::McpStream};
-use crate::{Ask, PATIENCE, Response};
+use crate::{Ask, PATIENCE, Response, keyring};
 
 /// What a client calls itself unless a test says otherwise.
 const NAME: &str = "testkit";
@@ -186,6 +186,10 @@ impl McpHttp {
         for (name, value) in &self.headers {
             ask = ask.header(name, value);
         }
-        ask
+        let says_who = self.headers.iter().any(|(name, _)| name == "Authorization");
+        match keyring::token_of(self.port).filter(|_| !says_who) {
+            Some(token) => ask.bearer(&token),
+            None => ask,
+        }
     }
 }

@@ -33,6 +33,7 @@ pub struct StdioOptions {
     program: String,
     data: PathBuf,
     starts: bool,
+    folder: Option<PathBuf>,
     args: Vec<String>,
     environment: Vec<(String, String)>,
 }
@@ -44,6 +45,7 @@ impl StdioOptions {
             program: program.to_owned(),
             data: data.to_owned(),
             starts: false,
+            folder: None,
             args: Vec::new(),
             environment: Vec::new(),
         }
@@ -57,6 +59,12 @@ impl StdioOptions {
     /// Starts a hub in the background where none runs, which is not done otherwise.
     pub fn starting(mut self) -> Self {
         self.starts = true;
+        self
+    }
+
+    /// Starts it in a folder, as a client does that works there; else it is one of its own.
+    pub fn in_folder(mut self, folder: &Path) -> Self {
+        self.folder = Some(folder.to_owned());
         self
     }
 
@@ -77,6 +85,7 @@ impl StdioOptions {
         let place = Place::create();
         let mut command = Command::new(&self.program);
         isolate(&mut command, &place);
+        command.current_dir(self.folder.as_deref().unwrap_or(place.path()));
         command.args(["stdio", "--data"]).arg(&self.data).args(&self.args);
         if !self.starts {
             command.arg("--no-start");
@@ -96,6 +105,7 @@ impl StdioOptions {
             stderr,
             era: Era::Modern,
             name: NAME.to_owned(),
+            capabilities: json!({}),
             last_id: 0,
             patience: PATIENCE,
             _place: place,
@@ -120,6 +130,7 @@ pub struct McpStdio {
     stderr: Captured,
     era: Era,
     name: String,
+    capabilities: Value,
     last_id: u64,
     patience: Duration,
     _place: Place,
@@ -143,7 +154,8 @@ impl McpStdio {
         if era.is_modern() {
             return Value::Null;
         }
-        let handshake = era.handshake(&self.name);
+        let mut handshake = era.handshake(&self.name);
+        handshake["capabilities"] = self.capabilities.clone();
         let result = self.request("initialize", handshake).await.result();
         self.notify("notifications/initialized", json!({})).await;
         result
@@ -152,6 +164,12 @@ impl McpStdio {
     /// Calls itself something else; said with the handshake or with every request.
     pub fn named(mut self, name: &str) -> Self {
         self.name = name.to_owned();
+        self
+    }
+
+    /// Says with the handshake that it can do something.
+    pub fn able(mut self, capabilities: Value) -> Self {
+        self.capabilities = capabilities;
         self
     }
 

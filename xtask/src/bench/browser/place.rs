@@ -23,8 +23,9 @@ impl Place {
     /// Makes an empty folder. Its name is short, because sockets are made in it.
     pub fn create(name: &str) -> Result<Self> {
         let path = env::temp_dir().join(format!("tabwire-bench-{}-{name}", process::id()));
-        fs::create_dir_all(&path)?;
-        Ok(Self(path))
+        let place = Self(path);
+        fs::create_dir_all(place.work())?;
+        Ok(place)
     }
 
     /// Returns the folder.
@@ -32,11 +33,17 @@ impl Place {
         &self.0
     }
 
+    /// Returns the folder in it that servers are started in. It is not the home: some servers
+    /// read no files for a client that was started there.
+    pub fn work(&self) -> PathBuf {
+        self.0.join("work")
+    }
+
     /// Makes a command whose world is this folder; what it complains about goes into a file.
     pub fn command(&self, program: &Path) -> Result<Command> {
         let complaints = fs::File::options().create(true).append(true).open(self.log())?;
         let mut command = Command::new(program);
-        command.env_clear().current_dir(&self.0).stderr(complaints).stdin(Stdio::null());
+        command.env_clear().current_dir(self.work()).stderr(complaints).stdin(Stdio::null());
         if let Some(path) = env::var_os("PATH") {
             command.env("PATH", path);
         }

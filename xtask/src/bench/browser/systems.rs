@@ -243,8 +243,8 @@ impl System {
     }
 
     /// Returns the folder that the server runs in and may read.
-    pub fn folder(&self) -> &Path {
-        self.place.path()
+    pub fn folder(&self) -> PathBuf {
+        self.place.work()
     }
 
     /// Ends the server and its browser.
