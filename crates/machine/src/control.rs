@@ -173,7 +173,7 @@ mod tests {
     /// Starts a hub that is a process of its own, and returns who it is.
     async fn start(place: &Place) -> JoinWelcome {
         let joiner = Joiner::new(place.path(), Some(fake_hub::program(place.path())));
-        let hello = JoinHello { term: 0, client_id: "a".to_owned(), binding: None };
+        let hello = JoinHello { term: 0, client_id: "a".to_owned(), binding: None, folder: None };
         joiner.join(&hello, true).await.unwrap().welcome
     }
 

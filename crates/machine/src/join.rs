@@ -219,7 +219,7 @@ mod tests {
     use crate::{fake_hub, test_place::Place};
 
     fn hello() -> JoinHello {
-        JoinHello { term: 0, client_id: "a".to_owned(), binding: None }
+        JoinHello { term: 0, client_id: "a".to_owned(), binding: None, folder: None }
     }
 
     fn shell(script: &str) -> Option<StartHub> {

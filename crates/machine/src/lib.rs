@@ -39,8 +39,8 @@ pub use idle::{Guest, IdleExit};
 pub use join::{JoinError, Joiner, StartError, StartHub};
 pub use lock::{Lease, LeaseError};
 pub use private::{
-    Arrival, JoinHello, JoinWelcome, Joined, Membership, Parting, PrivateSocket, ReachError,
-    SocketError,
+    Arrival, JoinHello, JoinWelcome, Joined, Membership, Parting, PrivateSocket, PrivateStream,
+    ReachError, SocketError,
 };
 pub use record::HubRecord;
 pub use relay::{RelayError, relay};

@@ -2,8 +2,9 @@
 //!
 //! The folder is the gate, and who is at the other end is asked of the kernel besides. Whoever
 //! connects says one line, a hello or a question of the command line, and hears one line back:
-//! which hub this is and what its term is. After a hello the client's own lines follow. A socket
-//! file that a dead hub left behind is replaced; one that answers belongs to a running hub.
+//! which hub this is and what its term is. After a hello the client's own lines follow, and after a
+//! question of the command line HTTP may. A socket file that a dead hub left behind is replaced; one
+//! that answers belongs to a running hub.
 
 use std::{
     fs, io,
@@ -30,6 +31,8 @@ pub const FILE: &str = "hub.sock";
 const HELLO_BYTES: u64 = 4096;
 /// How long the first line may take, either way.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
+/// Bytes of a working folder, as JSON, that is told; the rest of the hello has to fit beside it.
+const HELLO_FOLDER_BYTES: usize = 2048;
 /// Unix socket paths have room for little more than this.
 const PATH_BYTES: usize = 100;
 
@@ -95,6 +98,20 @@ pub struct JoinHello {
     /// The session that the client is bound to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binding: Option<String>,
+    /// The folder in which the client was started, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<String>,
+}
+
+impl JoinHello {
+    /// Tells in which folder the client works; one that does not fit into a hello is not told.
+    pub fn working_in(mut self, folder: &Path) -> Self {
+        let fits = |text: &&str| {
+            serde_json::to_string(text).is_ok_and(|json| json.len() <= HELLO_FOLDER_BYTES)
+        };
+        self.folder = folder.to_str().filter(fits).map(str::to_owned);
+        self
+    }
 }
 
 /// What a hub answers to whoever connects.
@@ -131,7 +148,12 @@ pub enum Arrival {
     Visitor,
     /// Somebody who wants the hub to end, and waits for that.
     Stop(Parting),
+    /// The command line, which goes on in HTTP.
+    Http(PrivateStream),
 }
+
+/// Both directions of a private connection, after its first lines.
+pub type PrivateStream = tokio::io::Join<BufReader<OwnedReadHalf>, OwnedWriteHalf>;
 
 /// Keeps whoever asked for the end waiting; to be dropped when the hub has ended.
 pub struct Parting {
@@ -146,6 +168,8 @@ pub(crate) enum Question {
     Status,
     /// Please end.
     Stop,
+    /// Let us go on in HTTP.
+    Http,
 }
 
 /// The other end of an accepted connection.
@@ -167,9 +191,12 @@ struct Opening {
     #[serde(default)]
     stop: bool,
     #[serde(default)]
+    http: bool,
+    #[serde(default)]
     term: u64,
     client_id: Option<String>,
     binding: Option<String>,
+    folder: Option<String>,
 }
 
 /// The hub's end. The file goes when this is dropped.
@@ -227,11 +254,12 @@ pub async fn welcome(stream: UnixStream, us: &JoinWelcome) -> io::Result<Arrival
     let arrival = match opening {
         Opening { stop: true, .. } => Question::Stop.into(),
         Opening { status: true, .. } => Question::Status.into(),
+        Opening { http: true, .. } => Question::Http.into(),
         Opening { client_id: None, .. } => {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the hello names no client"));
         }
-        Opening { client_id: Some(client_id), term, binding, .. } => {
-            Wanted::Join(JoinHello { term, client_id, binding })
+        Opening { client_id: Some(client_id), term, binding, folder, .. } => {
+            Wanted::Join(JoinHello { term, client_id, binding, folder })
         }
     };
     write_line(&mut writing, us).await?;
@@ -245,6 +273,7 @@ pub async fn welcome(stream: UnixStream, us: &JoinWelcome) -> io::Result<Arrival
         Wanted::Answer(Question::Stop) => {
             Arrival::Stop(Parting { _reading: reading, _writing: writing })
         }
+        Wanted::Answer(Question::Http) => Arrival::Http(tokio::io::join(reading, writing)),
     })
 }
 
@@ -275,8 +304,15 @@ pub(crate) async fn ask(folder: &Path, question: Question) -> Result<Membership,
     let line = match question {
         Question::Status => serde_json::json!({ "status": true }),
         Question::Stop => serde_json::json!({ "stop": true }),
+        Question::Http => serde_json::json!({ "http": true }),
     };
     reach(folder, &line).await
+}
+
+/// Opens a connection for HTTP to the hub of a folder.
+pub async fn open_http(folder: &Path) -> Result<(JoinWelcome, PrivateStream), ReachError> {
+    let Membership { welcome, reading, writing } = ask(folder, Question::Http).await?;
+    Ok((welcome, tokio::io::join(reading, writing)))
 }
 
 /// Returns whether the hub of a folder answers, within the given time.
@@ -374,7 +410,7 @@ mod tests {
     }
 
     fn hello(term: u64) -> JoinHello {
-        JoinHello { term, client_id: "a".to_owned(), binding: None }
+        JoinHello { term, client_id: "a".to_owned(), binding: None, folder: None }
     }
 
     /// Joins a hub of term 5, and returns what both sides made of it.
@@ -448,6 +484,21 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_working_folder_is_told_unless_the_hello_had_no_room_for_it() {
+        let long = format!("/{}", "x".repeat(2100));
+        let many_bytes = format!("/{}", "\u{1}".repeat(500));
+        for (folder, told) in [("/home/ann", true), (&long, false), (&many_bytes, false)] {
+            let hello = hello(5).working_in(Path::new(folder));
+            assert_eq!(hello.folder.as_deref(), told.then_some(folder));
+            let (member, arrival) = meet(hello.clone()).await;
+            assert!(member.is_ok(), "{} bytes", folder.len());
+            assert!(matches!(arrival, Ok(Arrival::Relay(joined)) if joined.hello == hello));
+        }
+        let odd = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"/\xff");
+        assert_eq!(hello(5).working_in(Path::new(odd)).folder, None, "it is not text");
+    }
+
+    #[tokio::test]
     async fn a_hub_of_an_older_term_is_refused_by_both() {
         let (member, arrival) = meet(hello(6)).await;
         assert!(matches!(member, Err(ReachError::Outdated { found: 5, seen: 6 })));
@@ -458,12 +509,17 @@ mod tests {
     async fn questions_are_answered_and_told_apart() {
         let place = Place::absent();
         let socket = PrivateSocket::open(place.path()).await.unwrap();
-        for question in [Question::Status, Question::Stop] {
+        for question in [Question::Status, Question::Stop, Question::Http] {
             let hub = async { welcome(socket.accept().await.unwrap(), &us(5)).await.unwrap() };
             let (asked, arrival) = tokio::join!(ask(place.path(), question), hub);
             assert_eq!(asked.unwrap().welcome.term, 5);
-            let stop = matches!(arrival, Arrival::Stop(_));
-            assert_eq!(stop, question == Question::Stop);
+            let understood = match arrival {
+                Arrival::Visitor => Question::Status,
+                Arrival::Stop(_) => Question::Stop,
+                Arrival::Http(_) => Question::Http,
+                Arrival::Relay(_) => panic!("{question:?} was taken for a client"),
+            };
+            assert_eq!(understood, question);
         }
     }
 

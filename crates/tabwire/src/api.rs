@@ -1,6 +1,6 @@
 //! The hub's admin API from the outside: requests over a connection of their own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use http_body_util::{BodyExt, Full};
 use hyper::{
@@ -8,21 +8,29 @@ use hyper::{
     body::{Bytes, Incoming},
 };
 use hyper_util::rt::TokioIo;
+use machine::{ReachError, private};
 use serde_json::Value;
-use tokio::net::TcpStream;
 
 use crate::{cli::Target, config::Own, failure::Failure};
 
-/// A hub on this machine.
+/// The hub of a data folder, reached through its private socket: nobody else can answer there, so no
+/// token is shown to anybody.
 pub struct Api {
-    port: u16,
-    token: Option<String>,
+    data: PathBuf,
+    /// The port that its user expects it to have.
+    port: Option<u16>,
 }
 
 impl Api {
-    /// Finds the hub and the token it may want.
-    pub fn new(target: &Target) -> Result<Self, Failure> {
-        Ok(Self { port: target.port, token: find_token(target)? })
+    /// Takes the hub that a command line means.
+    pub fn new(target: &Target) -> Self {
+        let port = target.port.filter(|port| *port != 0);
+        Self { data: data_folder(target.data.as_ref()), port }
+    }
+
+    /// Takes the hub of a data folder.
+    pub fn of(data: &Path) -> Self {
+        Self { data: data.to_owned(), port: None }
     }
 
     /// Asks for something.
@@ -83,27 +91,26 @@ impl Api {
         path: &str,
         body: Option<&Value>,
     ) -> Result<(StatusCode, Incoming), Failure> {
-        let port = self.port;
-        let stream = TcpStream::connect(("127.0.0.1", port)).await.map_err(|error| {
-            Failure::no_hub(format!(
-                "no hub answers on 127.0.0.1:{port} ({error}); start one with `tabwire serve`"
-            ))
-        })?;
-        let _ = stream.set_nodelay(true);
+        let (hub, stream) = private::open_http(&self.data).await.map_err(unreachable)?;
+        let port = hub.port;
+        if let Some(expected) = self.port.filter(|expected| *expected != port) {
+            return Err(Failure::no_hub(format!(
+                "the hub of the data folder {} listens on port {port}, not on {expected}; name the \
+                 folder of the one that you mean with --data",
+                self.data.display()
+            )));
+        }
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
             .map_err(Failure::failed)?;
         // Ends with the response's body; the runtime of a command ends right after.
         tokio::spawn(connection);
-        let mut request = Request::builder()
+        let request = Request::builder()
             .method(method)
             .uri(path)
             .header("host", format!("127.0.0.1:{port}"))
             .header("content-type", "application/json")
             .header("tabwire-client", "tabwire-cli");
-        if let Some(token) = &self.token {
-            request = request.header("authorization", format!("Bearer {token}"));
-        }
         let bytes = body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
         let request = request.body(Full::new(bytes)).map_err(Failure::usage)?;
         let response = sender.send_request(request).await.map_err(|error| {
@@ -143,26 +150,14 @@ fn failure(body: &Value) -> Failure {
     }
 }
 
-/// `TABWIRE_TOKEN`, else the first token of the token file.
-fn find_token(target: &Target) -> Result<Option<String>, Failure> {
-    if let Ok(token) = std::env::var("TABWIRE_TOKEN") {
-        return Ok(Some(token));
+fn unreachable(error: ReachError) -> Failure {
+    match error {
+        ReachError::NoHub(_) => Failure::no_hub(error),
+        error => Failure::failed(error),
     }
-    let usual = Own::default();
-    let own = Own {
-        data: target.data.clone().unwrap_or(usual.data.clone()),
-        token_file: target.token_file.clone(),
-        ..usual
-    };
-    own.token_file().map(|path| first_token(&path)).transpose()
 }
 
-fn first_token(path: &Path) -> Result<String, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {}: {error}", path.display())))?;
-    text.lines()
-        .map(|line| line.split('#').next().unwrap_or_default().trim())
-        .find(|line| !line.is_empty())
-        .map(|line| line.split_once('=').map_or(line, |(_, token)| token).trim().to_owned())
-        .ok_or_else(|| Failure::usage(format!("{} has no token in it", path.display())))
+/// Returns the data folder that counts: the one that was named, or the usual one.
+pub fn data_folder(named: Option<&PathBuf>) -> PathBuf {
+    named.cloned().unwrap_or_else(|| Own::default().data)
 }

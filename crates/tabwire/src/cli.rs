@@ -49,8 +49,9 @@ enum Command {
     #[command(after_help = "Examples:\n  tabwire stop\n  tabwire stop --force\n\n\
         A hub that does not answer is ended by force only, and only if it is proven to be ours.")]
     Stop(Stop),
-    /// Lists the sessions, or shows one of them with its state.
-    #[command(after_help = "Examples:\n  tabwire sessions\n  tabwire sessions viewer --json")]
+    /// Lists the sessions, shows one of them with its state, or forgets some.
+    #[command(after_help = "Examples:\n  tabwire sessions\n  tabwire sessions viewer --json\n  \
+        tabwire sessions forget --away\n  tabwire sessions allow http://localhost:5173")]
     Sessions(Sessions),
     /// Calls a tool of ours or of a connected app, as an AI client would.
     #[command(after_help = "Examples:\n  tabwire call change_color '{\"color\":\"#cc0000\"}'\n  \
@@ -63,7 +64,8 @@ enum Command {
     Tail(Tail),
     /// Opens a page of the hub in your browser: the 3D viewer.
     #[command(after_help = "Examples:\n  tabwire open viewer\n  \
-        tabwire open viewer --name left --print\n\n\
+        tabwire open viewer --name left --print\n  \
+        tabwire open viewer --link --host build-box:8765\n\n\
         Where no hub runs, one is started in the background; it ends when nobody needs it.")]
     Open(Open),
     /// Shows what Tabwire does: starts a hub of its own and a browser with the 3D viewer, plays an
@@ -87,6 +89,10 @@ enum Command {
         Paste the code into the extension within two minutes. Where the native messaging host is \
         installed, browsers pair by themselves.")]
     Pair(Pair),
+    /// Prints the token that HTTP clients show to the hub, with the lines that set them up.
+    #[command(after_help = "Examples:\n  tabwire token\n  tabwire token --json\n\n\
+        The token is in the file `token` of the data folder. Clients on stdio need none.")]
+    Token(Token),
     /// Forgets the keys of paired browsers and ends their connections.
     #[command(after_help = "Examples:\n  tabwire unpair work\n  tabwire unpair --all\n\n\
         The native messaging host pairs no new browser until the next `tabwire pair`.")]
@@ -159,6 +165,12 @@ pub struct ConformanceServer {
     /// The port; 0 takes any free one.
     #[arg(long, default_value_t = 0, value_name = "PORT")]
     pub port: u16,
+    /// The folder in which the token is that clients must show; it is made where there is none.
+    #[arg(long, value_name = "FOLDER")]
+    pub data: PathBuf,
+    /// Web origins that may use it.
+    #[arg(long, value_name = "ORIGIN")]
+    pub allow_origin: Vec<String>,
 }
 
 /// Which hub a command joins, and the one that it starts where none runs.
@@ -202,6 +214,12 @@ pub struct Open {
     /// Only prints the address.
     #[arg(long)]
     pub print: bool,
+    /// Prints a link for a browser on another machine, good once and for two minutes.
+    #[arg(long, conflicts_with = "print")]
+    pub link: bool,
+    /// The name or address of this machine in the link [default: one that the hub listens on].
+    #[arg(long, requires = "link", value_name = "HOST:PORT")]
+    pub host: Option<String>,
     #[command(flatten)]
     pub hub: JoinedHub,
     /// Prints JSON for programs.
@@ -263,22 +281,22 @@ pub struct Stop {
 /// How a command finds the hub.
 #[derive(Args, Clone)]
 pub struct Target {
-    /// The hub's port.
-    #[arg(long, env = "TABWIRE_PORT", default_value_t = 8765, value_name = "PORT")]
-    pub port: u16,
-    /// The folder of the hub's data; its token file is used where the hub wants a token.
+    /// The port that the hub must have; another one is an error.
+    #[arg(long, env = "TABWIRE_PORT", value_name = "PORT")]
+    pub port: Option<u16>,
+    /// The folder of the hub's data, by which the hub is found.
     #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
     pub data: Option<PathBuf>,
-    /// The token file; its first token is shown to the hub.
-    #[arg(long, env = "TABWIRE_TOKEN_FILE", value_name = "FILE")]
-    pub token_file: Option<PathBuf>,
     /// Prints JSON for programs.
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Sessions {
+    #[command(subcommand)]
+    pub change: Option<SessionsChange>,
     /// One session: its name, its id, or the beginning of its id.
     pub session: Option<String>,
     /// Asks the page for its state instead of showing the cached one.
@@ -286,6 +304,36 @@ pub struct Sessions {
     pub refresh: bool,
     #[command(flatten)]
     pub target: Target,
+}
+
+/// What `tabwire sessions` can change.
+#[derive(Subcommand)]
+pub enum SessionsChange {
+    /// Forgets a session whose page or browser is away, with its state and its events.
+    Forget {
+        /// Its name, its id, or the beginning of its id.
+        #[arg(required_unless_present = "away", conflicts_with = "away")]
+        session: Option<String>,
+        /// All that are away.
+        #[arg(long)]
+        away: bool,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Lets web apps of an origin in, where the setting `app_origins` is `ask`.
+    Allow {
+        /// Such as http://localhost:5173.
+        origin: String,
+        #[command(flatten)]
+        target: Target,
+    },
+    /// Lets web apps of an origin in no more, and puts out those that are here.
+    Deny {
+        /// Such as http://localhost:5173.
+        origin: String,
+        #[command(flatten)]
+        target: Target,
+    },
 }
 
 #[derive(Args)]
@@ -327,6 +375,19 @@ pub struct Dialects {
 }
 
 #[derive(Args)]
+pub struct Token {
+    /// The folder of the hub's data.
+    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
+    pub data: Option<PathBuf>,
+    /// The hub's port [default: that of the hub which runs, or ran last].
+    #[arg(long, env = "TABWIRE_PORT", value_name = "PORT")]
+    pub port: Option<u16>,
+    /// Prints JSON for programs.
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
 pub struct Version {
     /// Prints JSON for programs.
     #[arg(long)]
@@ -335,7 +396,7 @@ pub struct Version {
 
 /// Settings that short help shows; `--help` shows all.
 const USUAL: &[&str] =
-    &["port", "bind", "compat", "data", "token_file", "require_token", "allow_origin", "log_level"];
+    &["port", "bind", "compat", "data", "token_file", "open", "allow_origin", "log_level"];
 
 /// Reads the command line and does what it says.
 pub fn run() -> Result<(), Failure> {
@@ -368,6 +429,7 @@ fn run_any() -> Result<(), Failure> {
         Command::Browser(browser) => command::browser::run(&browser),
         Command::Dialects(dialects) => command::dialects::run(&dialects),
         Command::Pair(pair) => command::pair::run(&pair),
+        Command::Token(token) => command::token::run(&token),
         Command::Unpair(unpair) => command::unpair::run(&unpair),
         Command::NativeHost(options) => command::native_host::run(&options),
         Command::Store(store) => command::store::run(&store),
@@ -392,7 +454,7 @@ fn command_for(first: Option<&str>) -> clap::Command {
     match first {
         Some(
             "stdio" | "audit" | "browser" | "call" | "demo" | "dialects" | "doctor" | "install"
-            | "native-host" | "pair" | "sessions" | "status" | "stop" | "store" | "tail"
+            | "native-host" | "pair" | "sessions" | "status" | "stop" | "store" | "tail" | "token"
             | "uninstall" | "unpair" | "version",
         ) => Cli::command(),
         _ => command(),

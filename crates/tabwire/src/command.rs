@@ -19,6 +19,7 @@ pub mod stdio;
 pub mod stop;
 pub mod store;
 pub mod tail;
+pub mod token;
 pub mod tools_doc;
 pub mod uninstall;
 pub mod unpair;

@@ -30,6 +30,11 @@ async fn within<T>(what: &str, work: impl Future<Output = T>) -> T {
     }
 }
 
+fn hello() -> JoinHello {
+    let folder = Some("/home/ann/project".to_owned());
+    JoinHello { term: 0, client_id: "test".to_owned(), binding: None, folder }
+}
+
 /// The client of a relay.
 struct Client {
     input: Option<DuplexStream>,
@@ -46,8 +51,7 @@ impl Client {
     fn with(joiner: Joiner, limits: Limits) -> Self {
         let (input, stdin) = duplex(1 << 16);
         let (stdout, output) = duplex(1 << 16);
-        let hello = JoinHello { term: 0, client_id: "test".to_owned(), binding: None };
-        let relay = tokio::spawn(relay(joiner, hello, limits, stdin, stdout));
+        let relay = tokio::spawn(relay(joiner, hello(), limits, stdin, stdout));
         Self { input: Some(input), output: BufReader::new(output), relay }
     }
 
@@ -209,7 +213,7 @@ async fn lines_pass_both_ways_and_the_end_is_clean() {
     let hub = FakeHub::start(&place, 3).await;
     let mut client = Client::start(&place, Limits::default());
     let mut guest = hub.guest().await;
-    assert_eq!((guest.0.hello.term, guest.0.hello.client_id.as_str()), (0, "test"));
+    assert_eq!(guest.0.hello, hello());
     client.ask(1, "tools/list").await;
     guest.asked(1).await;
     guest.answer(1, "one").await;
@@ -272,6 +276,7 @@ async fn an_older_client_is_introduced_to_the_next_hub() {
     for term in 2..5 {
         let hub = FakeHub::start(&place, term).await;
         let mut guest = hub.guest().await;
+        assert_eq!(guest.0.hello.folder, hello().folder, "each hub is told where it works");
         let initialize = guest.hear().await;
         assert_eq!(initialize["method"], "initialize");
         assert_eq!(guest.hear().await["method"], "notifications/initialized");

@@ -89,9 +89,6 @@ pub struct Unpair {
     /// The folder of the hub's data.
     #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
     pub data: Option<PathBuf>,
-    /// The token file; its first token is shown to the hub.
-    #[arg(long, env = "TABWIRE_TOKEN_FILE", value_name = "FILE")]
-    pub token_file: Option<PathBuf>,
     /// Prints JSON for programs.
     #[arg(long)]
     pub json: bool,

@@ -19,7 +19,7 @@ pub fn run(options: &Audit) -> Result<(), Failure> {
 }
 
 async fn show(options: &AuditTail) -> Result<(), Failure> {
-    let api = Api::new(&options.target)?;
+    let api = Api::new(&options.target);
     let mut newest: Vec<Value> = Vec::new();
     let mut since = 0;
     loop {

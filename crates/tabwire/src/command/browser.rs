@@ -30,7 +30,7 @@ pub fn run(options: &Browser) -> Result<(), Failure> {
     };
     let body = json!({"tool": "browser_instance", "args": args});
     api::block_on(async {
-        let answer = Api::new(target)?.post("/api/call", &body).await?;
+        let answer = Api::new(target).post("/api/call", &body).await?;
         let mut out = std::io::stdout();
         match target.json {
             true => writeln!(out, "{}", answer["result"])?,

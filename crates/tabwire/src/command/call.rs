@@ -29,7 +29,7 @@ pub fn run(options: &Call) -> Result<(), Failure> {
         body["timeoutMs"] = json!(timeout.as_millis() as u64);
     }
     api::block_on(async {
-        let api = Api::new(&options.target)?;
+        let api = Api::new(&options.target);
         let answer = api.post("/api/call", &body).await?;
         if let Some(path) = &options.out {
             save(&api, &answer, path).await?;

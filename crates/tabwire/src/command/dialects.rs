@@ -12,7 +12,7 @@ use crate::{
 
 pub fn run(options: &Dialects) -> Result<(), Failure> {
     api::block_on(async {
-        let body = Api::new(&options.target)?.get("/api/dialects").await?;
+        let body = Api::new(&options.target).get("/api/dialects").await?;
         show(&body["dialects"], options.target.json)
     })
 }

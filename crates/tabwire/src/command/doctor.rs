@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     api::{self, Api},
-    cli::{Target, setup::Doctor},
+    cli::setup::Doctor,
     config::{Layers, Settings},
     failure::Failure,
 };
@@ -113,21 +113,14 @@ fn store(settings: &Settings, file: PathBuf) -> Finding {
 /// Asks the hub which browsers are there.
 async fn connected(options: &Doctor, running: Option<JoinWelcome>) -> Finding {
     let check = "connected";
-    let Some(hub) = running else {
+    if running.is_none() {
         let mend = "start one (tabwire serve, or an AI client), and look again";
         return Finding::warning(check, "cannot be told while no hub answers", mend);
-    };
-    let target = Target {
-        port: hub.port,
-        data: options.data.clone(),
-        token_file: options.token_file.clone(),
-        json: true,
-    };
-    let asked = async { Api::new(&target)?.get("/api/sessions").await };
-    let body = match asked.await {
+    }
+    let body = match Api::of(&api::data_folder(options.data.as_ref())).get("/api/sessions").await {
         Ok(body) => body,
         Err(failure) => {
-            let mend = "look at the token file, and at hub.log in the data folder";
+            let mend = "look at hub.log in the data folder";
             return Finding::problem(check, failure.message(), mend);
         }
     };

@@ -1,4 +1,4 @@
-//! `tabwire sessions`: who is connected, and one session in full.
+//! `tabwire sessions`: who is connected, who waits to be let in, one session in full; and forgetting.
 
 use std::io::Write;
 
@@ -6,18 +6,64 @@ use serde_json::{Value, json};
 
 use crate::{
     api::{self, Api},
-    cli::Sessions,
+    cli::{Sessions, SessionsChange, Target},
     failure::Failure,
 };
 
 pub fn run(options: &Sessions) -> Result<(), Failure> {
     api::block_on(async {
-        let api = Api::new(&options.target)?;
+        if let Some(change) = &options.change {
+            return make(change).await;
+        }
+        let api = Api::new(&options.target);
         match &options.session {
             None => list(&api, options.target.json).await,
             Some(name) => show(&api, name, options).await,
         }
     })
+}
+
+async fn make(change: &SessionsChange) -> Result<(), Failure> {
+    let mut out = std::io::stdout();
+    match change {
+        SessionsChange::Forget { session, away, target } => {
+            let mut body = json!({ "away": away });
+            if let Some(session) = session {
+                body = json!({ "session": session });
+            }
+            let done = Api::new(target).post("/api/forget", &body).await?;
+            if target.json {
+                writeln!(out, "{done}")?;
+                return Ok(());
+            }
+            let names = done["forgotten"].as_array().cloned().unwrap_or_default();
+            let names: Vec<_> = names.iter().map(text).collect();
+            match names.is_empty() {
+                true => writeln!(out, "nobody is away")?,
+                false => writeln!(out, "forgotten: {}", names.join(", "))?,
+            }
+        }
+        SessionsChange::Allow { origin, target } => {
+            let body = json!({"origin": origin, "allowed": true});
+            Api::new(target).post("/api/apps", &body).await?;
+            say(target, &format!("web apps of {origin} may connect"))?;
+        }
+        SessionsChange::Deny { origin, target } => {
+            let body = json!({"origin": origin, "allowed": false});
+            Api::new(target).post("/api/apps", &body).await?;
+            say(target, &format!("web apps of {origin} may not connect"))?;
+        }
+    }
+    Ok(())
+}
+
+fn say(target: &Target, words: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout();
+    match target.json {
+        true => writeln!(out, "{{}}")?,
+        false => writeln!(out, "{words}")?,
+    }
+    Ok(())
 }
 
 async fn list(api: &Api, as_json: bool) -> Result<(), Failure> {
@@ -43,6 +89,11 @@ async fn list(api: &Api, as_json: bool) -> Result<(), Failure> {
             count(&session["tools"]),
             count(&session["tabs"]),
         )?;
+    }
+    let apps = api.get("/api/apps").await?;
+    for origin in apps["waiting"].as_array().into_iter().flatten() {
+        let origin = text(origin);
+        writeln!(out, "{origin} waits to be let in: tabwire sessions allow {origin}")?;
     }
     Ok(())
 }

@@ -21,7 +21,7 @@ pub fn run(options: &Tail) -> Result<(), Failure> {
         None => "/api/tail".to_owned(),
     };
     api::block_on(async {
-        let api = Api::new(&options.target)?;
+        let api = Api::new(&options.target);
         api.lines(&path, |line| {
             let mut out = std::io::stdout();
             match options.target.json {

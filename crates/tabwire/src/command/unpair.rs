@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::pair;
 use crate::{
     api::{self, Api},
-    cli::{Target, Unpair},
+    cli::Unpair,
     config::Own,
     failure::Failure,
 };
@@ -26,9 +26,7 @@ pub fn run(options: &Unpair) -> Result<(), Failure> {
             Some(text) => Some(find(&pairings, text)?),
         };
         let (gone, cut) = match machine::status(&data).await.map_err(Failure::failed)? {
-            machine::Status::Running(hub) => {
-                through_hub(options, &data, hub.port, wanted.as_ref()).await?
-            }
+            machine::Status::Running(_) => through_hub(&data, wanted.as_ref()).await?,
             machine::Status::Unresponsive(_) => {
                 forget(&pairings, wanted)?;
                 return Err(Failure::failed(
@@ -68,22 +66,14 @@ fn find(pairings: &Pairings, text: &str) -> Result<InstanceId, Failure> {
 
 /// Returns who was forgotten and how many connections were closed.
 async fn through_hub(
-    options: &Unpair,
     data: &Path,
-    port: u16,
     wanted: Option<&InstanceId>,
 ) -> Result<(Vec<Value>, u64), Failure> {
-    let target = Target {
-        port,
-        data: Some(data.to_owned()),
-        token_file: options.token_file.clone(),
-        json: options.json,
-    };
     let body = match wanted {
         Some(instance) => json!({"instances": [instance.as_str()]}),
         None => json!({"all": true}),
     };
-    let answer = Api::new(&target)?.post("/api/unpair", &body).await?;
+    let answer = Api::of(data).post("/api/unpair", &body).await?;
     let gone = answer["unpaired"].as_array().cloned().unwrap_or_default();
     Ok((gone, answer["cut"].as_u64().unwrap_or_default()))
 }

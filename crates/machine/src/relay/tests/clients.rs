@@ -244,7 +244,7 @@ async fn a_relay_whose_last_words_are_not_read_waits_without_work() {
     let hub = FakeHub::start(&place, 1).await;
     let (mut input, stdin) = duplex(1 << 16);
     let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let hello = JoinHello { term: 0, client_id: "test".to_owned(), binding: None };
+    let hello = hello();
     let joiner = Joiner::new(place.path(), None);
     let relay = tokio::spawn(relay(joiner, hello, short(5000), stdin, Stuck(asked.clone())));
     let line = format!("{}\n", request(1, "tools/call"));
