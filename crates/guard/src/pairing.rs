@@ -21,7 +21,11 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use model::{Greeting, InstanceId, id::random_text, json::cut};
+use model::{
+    Greeting, InstanceId,
+    id::random_text,
+    json::{cut, shorten},
+};
 
 pub use file::PairingError;
 use file::{Code, Entry, Kept, Used};
@@ -41,6 +45,8 @@ pub const CODE_LIFE: Duration = Duration::from_secs(120);
 pub const ATTEMPTS: u32 = 5;
 /// Characters of a name that are kept.
 const NAME: usize = 64;
+/// Characters of an address that is told back.
+const ADDRESS: usize = 100;
 
 /// Returns the web origin of our extension.
 pub fn extension_origin() -> String {
@@ -164,12 +170,26 @@ impl Pairings {
         file::change(&self.path, |kept| kept.code = kept.code.take().filter(|code| code.id != id))
     }
 
-    /// Answers a greeting with a challenge that proves the hub.
-    pub fn challenge(&self, greeting: &Greeting) -> Result<Challenge, Refusal> {
-        self.challenge_at(greeting, now())
+    /// Answers a greeting with a challenge that proves the hub, which was reached at this address.
+    pub fn challenge(&self, greeting: &Greeting, address: &str) -> Result<Challenge, Refusal> {
+        self.challenge_at(greeting, address, now())
     }
 
-    fn challenge_at(&self, greeting: &Greeting, now: u64) -> Result<Challenge, Refusal> {
+    fn challenge_at(
+        &self,
+        greeting: &Greeting,
+        address: &str,
+        now: u64,
+    ) -> Result<Challenge, Refusal> {
+        match &greeting.address {
+            None => return Err(Refusal::Outdated),
+            // The proofs would not fit; this says why.
+            Some(dialled) if dialled != address => {
+                let dialled = shorten(dialled, ADDRESS);
+                return Err(Refusal::Elsewhere { dialled, own: address.to_owned() });
+            }
+            Some(_) => {}
+        }
         let mut kept = file::read(&self.path)?;
         let owner = greeting.carried.as_ref().map_or(&greeting.instance, |by| &by.carrier);
         let instance = owner.as_str();
@@ -182,6 +202,7 @@ impl Pairings {
             (kept.instances.remove(instance).ok_or(Refusal::Unknown)?.key, None)
         };
         let talk = Talk {
+            address: address.to_owned(),
             instance: greeting.instance.clone(),
             browser_nonce: greeting.nonce.clone(),
             hub_nonce: random_nonce(),

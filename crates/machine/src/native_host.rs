@@ -43,6 +43,8 @@ pub enum Answer {
         name: Option<String>,
         /// Whether the hub is there now.
         running: bool,
+        /// The hub has started the browser: nothing in it is its user's own.
+        launched: bool,
     },
     /// No.
     Refused {
@@ -132,7 +134,7 @@ mod tests {
         let served = serve(input, &mut output, |request| {
             let Request::Hello { instance_id, .. } = request;
             let (key, name) = ("secret".to_owned(), Some(instance_id));
-            Answer::Hub { port: 8765, key, name, running: true }
+            Answer::Hub { port: 8765, key, name, running: true, launched: false }
         });
         (served, answers(&output))
     }
@@ -146,6 +148,7 @@ mod tests {
         served.unwrap();
         let hub = json!({
             "type": "hub", "port": 8765, "key": "secret", "name": "a", "running": true,
+            "launched": false,
         });
         assert_eq!((&found[0], &found[3], found.len()), (&hub, &hub, 4));
         assert!(found[1..3].iter().all(|answer| answer["type"] == "refused"), "{found:?}");

@@ -81,6 +81,8 @@ pub struct Greeting {
     pub kind: Kind,
     /// What the hub's proof must be about.
     pub nonce: String,
+    /// Where it dialled; older extensions do not say.
+    pub address: Option<String>,
     /// The proof is made with a pairing code.
     pub pairing: bool,
     /// Whose page it is, where somebody else connects it.

@@ -31,6 +31,10 @@ pub struct FakeExtension {
     resume_token: Option<String>,
     /// What it tells in place of the origin that it signs for.
     told_origin: Option<String>,
+    /// Where it thinks that it dials, where somebody stands between.
+    dialled: Option<String>,
+    /// What whoever stands between makes of that.
+    told_address: Option<String>,
 }
 
 /// A socket on which the hub has proven itself, and what there is to prove.
@@ -59,7 +63,22 @@ impl FakeExtension {
             carried: None,
             resume_token: None,
             told_origin: None,
+            dialled: None,
+            told_address: None,
         }
+    }
+
+    /// Has dialled somebody who passes everything on to the hub, and who may tell the hub another
+    /// address than the extension did.
+    pub fn relayed(mut self, dialled: &str, told: &str) -> Self {
+        self.dialled = Some(dialled.to_owned());
+        self.told_address = Some(told.to_owned());
+        self
+    }
+
+    /// Returns the address that it signs for.
+    fn address(&self) -> String {
+        self.dialled.clone().unwrap_or_else(|| self.dial.address())
     }
 
     /// Presents a token of a welcome.
@@ -115,6 +134,7 @@ impl FakeExtension {
         let mut socket = self.dial.connect().await;
         let mut hello = json!({
             "type": "hello", "instanceId": self.instance, "kind": "browser", "nonce": nonce,
+            "address": self.told_address.clone().unwrap_or_else(|| self.address()),
         });
         if let Some((page, origin)) = &self.carried {
             hello["instanceId"] = json!(page);
@@ -132,12 +152,14 @@ impl FakeExtension {
             Err(said) => return Err(ended(socket, said).await),
         };
         let hubs = challenge["nonce"].as_str().unwrap();
+        let address = self.address();
         let sign = |label: &str| {
             let mut mac = Hmac::<Sha256>::new_from_slice(&self.key).unwrap();
+            let head = format!("{label}\n{address}");
             let words = match &self.carried {
-                None => format!("{label}\n{}\n{nonce}\n{hubs}", self.instance),
+                None => format!("{head}\n{}\n{nonce}\n{hubs}", self.instance),
                 Some((page, origin)) => {
-                    format!("{label}\n{page}\n{nonce}\n{hubs}\n{}\n{origin}", self.instance)
+                    format!("{head}\n{page}\n{nonce}\n{hubs}\n{}\n{origin}", self.instance)
                 }
             };
             mac.update(words.as_bytes());
@@ -145,9 +167,9 @@ impl FakeExtension {
         };
         Ok(Challenged {
             hubs_proof: challenge["proof"].as_str().unwrap().to_owned(),
-            expected: BASE64.encode(sign("tabwire.v1 hub")),
-            proof: BASE64.encode(sign("tabwire.v1 browser")),
-            lasting: sign("tabwire.v1 key"),
+            expected: BASE64.encode(sign("tabwire.v2 hub")),
+            proof: BASE64.encode(sign("tabwire.v2 browser")),
+            lasting: sign("tabwire.v2 key"),
             socket,
         })
     }

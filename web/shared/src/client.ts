@@ -143,13 +143,14 @@ export class Client {
   }
 
   #newConnector(): Connector {
-    const { clock, webSocket, reconnect, random } = this.#settled;
+    const { clock, webSocket, protocols, reconnect, random } = this.#settled;
     const { credentials } = this.#options;
     return new Connector({
       ...(credentials !== undefined && { credentials }),
       paired: (key) => this.#tell(() => this.#options.onPaired?.(key)),
       url: this.#options.url,
       webSocket,
+      protocols,
       clock,
       policy: new ReconnectPolicy(reconnect, random),
       hello: () => this.#hello(),

@@ -2,7 +2,7 @@
  * One socket from its opening to its end.
  *
  * Says `hello`, waits for `welcome`, checks every frame at the door, answers pings and notices
- * when the hub is gone. With credentials it says who it is and nothing more until the hub has
+ * when the hub is gone. With a prover it says who it is and nothing more until the hub has
  * proven itself. Out come whole messages and exactly one `closed`, in the order in which the hub
  * sent them although compressed pages and proofs take their time. What messages mean, and
  * whether to connect again, others decide.
@@ -14,7 +14,7 @@ import { DEFLATES, deflate, inflate, SMALL_PAGE } from './compression';
 import type { Bye, Challenge, ToBrowser, Welcome } from './generated/protocol';
 import { Heartbeat } from './heartbeat';
 import { encode, type Sent } from './messages';
-import { type Credentials, Prover } from './proof';
+import type { Prover } from './proof';
 import { mayReturn } from './reconnect';
 import type { Socket } from './socket';
 import { Turns } from './turns';
@@ -43,7 +43,7 @@ export interface ConnectionEvents {
 /** Who the peer is, and what it proves that with. */
 export interface Introduction {
   readonly hello: Sent<'hello'>;
-  readonly credentials?: Credentials | undefined;
+  readonly prover?: Prover | undefined;
 }
 
 /** Why a hub was left that does not know our key; its reason is in the status. */
@@ -71,13 +71,13 @@ export class Connection {
 
   constructor(
     socket: Socket,
-    { hello, credentials }: Introduction,
+    { hello, prover }: Introduction,
     clock: Clock,
     events: ConnectionEvents,
   ) {
     this.#hello = hello;
-    this.#prover = credentials && new Prover(credentials, hello.instanceId);
-    this.#phase = this.#prover === undefined ? 'opening' : 'proving';
+    this.#prover = prover;
+    this.#phase = prover === undefined ? 'opening' : 'proving';
     this.#socket = socket;
     this.#clock = clock;
     this.#events = events;
@@ -86,7 +86,7 @@ export class Connection {
     this.#cancelOpening = clock.after(WELCOME_WITHIN_MS, () => {
       this.fail(4408, 'no welcome from the hub');
     });
-    socket.addEventListener('open', () => this.#write(encode(this.#firstWord())));
+    socket.addEventListener('open', () => this.#write(encode(prover?.greeting(hello) ?? hello)));
     socket.addEventListener('message', ({ data }) => this.#receive(data));
     socket.addEventListener('close', ({ code, reason }) => {
       // A bye that came before it may still wait for its turn.
@@ -169,14 +169,6 @@ export class Connection {
     else if (message.type === 'welcome') this.#welcome(message);
     else if (this.isOpen) this.#events.message(message);
     else throw new ProtocolError(`${message.type} before welcome`);
-  }
-
-  /** Returns the whole introduction, or as little of it as an unknown hub may know. */
-  #firstWord(): Sent<'hello'> {
-    if (this.#prover === undefined) return this.#hello;
-    const { nonce, pairing } = this.#prover;
-    const { type, instanceId, kind } = this.#hello;
-    return { type, instanceId, kind, nonce, ...(pairing && { pairing }) };
   }
 
   #challenged(challenge: Challenge): Promise<void> {

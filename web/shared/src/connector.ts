@@ -9,9 +9,9 @@ import type { Clock } from './clock';
 import { type Business, type Closed, Connection } from './connection';
 import type { Welcome } from './generated/protocol';
 import type { Sent } from './messages';
-import type { Credentials } from './proof';
+import { type Credentials, Prover } from './proof';
 import type { ReconnectPolicy } from './reconnect';
-import { type SocketConstructor, SUBPROTOCOL, socketUrl } from './socket';
+import { type SocketConstructor, socketUrl } from './socket';
 
 /** Where the client stands. */
 export type Status =
@@ -26,6 +26,8 @@ export type HubUrl = string | (() => string | Promise<string>);
 export interface ConnectorParts {
   readonly url: HubUrl;
   readonly webSocket: SocketConstructor;
+  /** What sockets offer. */
+  readonly protocols: string[];
   readonly clock: Clock;
   readonly policy: ReconnectPolicy;
   /** Introduces the peer, as it stands now. */
@@ -87,8 +89,11 @@ export class Connector {
 
   #open(hub: string, credentials: Credentials | undefined): void {
     const hello = this.#parts.hello();
-    const socket = new this.#parts.webSocket(socketUrl(hub, hello.instanceId), [SUBPROTOCOL]);
-    const connection = new Connection(socket, { hello, credentials }, this.#parts.clock, {
+    const { instanceId } = hello;
+    const { webSocket, protocols } = this.#parts;
+    const prover = credentials && new Prover(credentials, { instanceId, dialled: hub });
+    const socket = new webSocket(socketUrl(hub, instanceId), protocols);
+    const connection = new Connection(socket, { hello, prover }, this.#parts.clock, {
       paired: (key) => this.#parts.paired(key),
       welcome: (welcome) => this.#welcomed(connection, welcome),
       message: (message) => this.#parts.message(connection, message),

@@ -13,8 +13,9 @@ import type { Credentials } from './proof';
 import { DEFAULT_RECONNECT_LIMITS, type ReconnectLimits } from './reconnect';
 import { memoryResults, type ResultStore } from './result-store';
 import { DEFAULT_LOG_LIMITS, type LogLimits } from './send-log';
-import { isInstanceId, type SocketConstructor } from './socket';
+import { isInstanceId, type SocketConstructor, subprotocols } from './socket';
 import type { StateHandler } from './state-feed';
+import { variableToken } from './variable-token';
 
 export interface ClientOptions {
   /** The hub, such as `ws://127.0.0.1:8765`, or what finds it before each attempt. */
@@ -31,6 +32,8 @@ export interface ClientOptions {
   readonly commands?: readonly string[];
   /** Its name for itself; else the remembered one, else a random one. */
   readonly instanceId?: string;
+  /** What `tabwire token` prints, for programs that are no web pages; else `TABWIRE_TOKEN`. */
+  readonly token?: string;
 
   /**
    * Finds what the peer proves itself with, before each attempt and after `url`. With it, the hub
@@ -70,6 +73,7 @@ export interface ClientOptions {
 
 /** Options with nothing left open. */
 export interface Settled {
+  readonly protocols: string[];
   readonly results: ResultStore;
   readonly log: LogLimits;
   readonly reconnect: ReconnectLimits;
@@ -82,11 +86,12 @@ export interface Settled {
 /** Fills in what was not said; throws if the client could never work. */
 export function settle(options: ClientOptions): Settled {
   const webSocket = options.webSocket ?? globalThis.WebSocket;
-  if (webSocket === undefined) throw new TypeError('no WebSocket here: pass one as `webSocket`');
+  if (webSocket === undefined) throw new TypeError('no WebSocket here');
   if (options.instanceId !== undefined && !isInstanceId(options.instanceId)) {
     throw new TypeError('an instanceId is 1 to 128 letters, digits and . _ : @ -');
   }
   return {
+    protocols: subprotocols(options.token ?? variableToken()),
     results: options.results ?? memoryResults(),
     log: { ...DEFAULT_LOG_LIMITS, ...options.log },
     reconnect: { ...DEFAULT_RECONNECT_LIMITS, ...options.reconnect },

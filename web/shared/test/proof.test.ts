@@ -8,11 +8,14 @@ import { test } from 'node:test';
 import { type Closed, Connection } from '../src/connection';
 import { connect } from '../src/index';
 import type { Received } from '../src/messages';
-import type { Credentials } from '../src/proof';
+import { type Credentials, dialledAddress, Prover } from '../src/proof';
 import { FakeClock, settled, until } from './support/fake-clock';
 import { FakeSocket, Sockets, welcome } from './support/fake-socket';
 
 const KEY = randomBytes(32);
+/** Where the client dials, and what proofs have of it. */
+const DIALLED = 'ws://127.0.0.1:8765';
+const ADDRESS = 'loopback:8765';
 
 /** Written apart from the client's own way, so that the two can disagree. */
 function hmac(key: Uint8Array, label: string, ...words: string[]): Buffer {
@@ -23,7 +26,7 @@ function hmac(key: Uint8Array, label: string, ...words: string[]): Buffer {
 
 function opened(credentials: Credentials) {
   const clock = new FakeClock();
-  const socket = new FakeSocket('ws://hub/session/me', ['tabwire.v1']);
+  const socket = new FakeSocket(`${DIALLED}/session/me`, ['tabwire.v1']);
   const got: string[] = [];
   const closed: Closed[] = [];
   const hello = {
@@ -39,7 +42,8 @@ function opened(credentials: Credentials) {
     resumeToken: 'token',
   } as const;
   const copied = { ...hello, capabilities: ['results', 'deflate'], commands: ['browser_navigate'] };
-  const connection = new Connection(socket, { hello: copied, credentials }, clock, {
+  const prover = new Prover(credentials, { instanceId: 'me', dialled: DIALLED });
+  const connection = new Connection(socket, { hello: copied, prover }, clock, {
     paired: (key) => got.push(`paired ${Buffer.from(key).toString('base64url')}`),
     welcome: ({ name }) => got.push(`welcome ${name}`),
     message: ({ type }) => got.push(type),
@@ -52,11 +56,12 @@ function opened(credentials: Credentials) {
 function challenge(
   socket: FakeSocket,
   key: Uint8Array = KEY,
-  label = 'tabwire.v1 hub',
+  label = 'tabwire.v2 hub',
+  address = ADDRESS,
 ): Received<'challenge'> {
   const nonce = randomBytes(32).toString('base64url');
   const theirs = socket.of('hello')[0]?.nonce ?? assert.fail();
-  const proof = hmac(key, label, 'me', theirs, nonce).toString('base64url');
+  const proof = hmac(key, label, address, 'me', theirs, nonce).toString('base64url');
   return { type: 'challenge', nonce, proof };
 }
 
@@ -67,40 +72,85 @@ function types(socket: FakeSocket): string[] {
 test('proofs are what other programs compute', () => {
   // The same numbers stand in crates/guard/src/pairing/key.rs.
   const words = [
+    ADDRESS,
     '4f6e',
     'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8',
     'HyAhIiMkJSYnKCkqKywtLi8wMTIzNDU2Nzg5Ojs8PT4',
   ];
   const key = new Uint8Array(32).fill(7);
   assert.equal(
-    hmac(key, 'tabwire.v1 hub', ...words).toString('base64url'),
-    'Fsdulb1eK6mVR4L2WN-CV4fk4ON2ft-ZS18acQ27tNU',
+    hmac(key, 'tabwire.v2 hub', ...words).toString('base64url'),
+    'W9jw2NHS1jli3KBWLG_MJNF79U6g74q0ZoqSsMN7rTM',
   );
   assert.equal(
-    hmac(key, 'tabwire.v1 browser', ...words).toString('base64url'),
-    'F2_YxEYd871oAAxSEkqUjyW8_SkOID_fOxecHAZY9Dw',
+    hmac(key, 'tabwire.v2 browser', ...words).toString('base64url'),
+    'gexyU0SnJXOLn5H3kCwVSRFFhROVG2qmRyaSvk8EfdI',
   );
   const carried = [...words, 'chrome-1', 'https://app.example'];
   assert.equal(
-    hmac(key, 'tabwire.v1 hub', ...carried).toString('base64url'),
-    'lWGOX4_u9WVMhIN70a1CXApIvo9h3esajd2VKufl_mA',
+    hmac(key, 'tabwire.v2 hub', ...carried).toString('base64url'),
+    'Vo_gmFg8e8BNSo8_MhzDGpbQcXokjltTGO5ynTnhn7E',
+  );
+  assert.equal(
+    hmac(key, 'tabwire.v2 browser', ...carried).toString('base64url'),
+    'bzzoaBKh7uhVLW2c0-lS9Qw1FEHavECBdhMyS8Mz__E',
   );
   const codeKey = createHash('sha256').update('tabwire.v1 code\n0123456789ABCDEF').digest();
   assert.equal(
-    hmac(codeKey, 'tabwire.v1 key', ...words).toString('base64url'),
-    'iDhD5vcg1FAr-I8CgVfxUblVVmuYbwzP3FeFXgVxRjM',
+    hmac(codeKey, 'tabwire.v2 key', ...words).toString('base64url'),
+    '1-J4qRyo3Ao3U19VsrViLYribvYM-O5bgVHGi4r-O_4',
   );
 });
 
-test('only the instance id is said before the hub has proven itself, then all the rest', async () => {
+test('the address of a proof is host and port, and this machine has one name', () => {
+  for (const [url, address] of [
+    ['ws://127.0.0.1:8765', 'loopback:8765'],
+    ['http://LocalHost:8765/', 'loopback:8765'],
+    ['ws://[::1]:8765/session/me', 'loopback:8765'],
+    ['ws://[0:0:0:0:0:0:0:1]:8765', 'loopback:8765'],
+    ['ws://127.1:8766', 'loopback:8766'],
+    ['ws://Hub.Example:8765', 'hub.example:8765'],
+    ['ws://hub.example', 'hub.example:80'],
+    ['https://hub.example', 'hub.example:443'],
+    ['ws://loopback:8765', 'loopback.:8765'],
+  ] as const) {
+    assert.equal(dialledAddress(url), address, url);
+  }
+});
+
+test('a proof for another address, as a program in between passes it on, is none', async () => {
+  // The hub is at 8765 and has made its proof for whoever dialled it there; we have dialled 8766.
+  for (const elsewhere of ['loopback:8766', 'hub.example:8765', '127.0.0.1:8765', '']) {
+    const { socket, closed } = opened({ key: KEY });
+    socket.say(challenge(socket, KEY, 'tabwire.v2 hub', elsewhere));
+    await until(() => closed.length > 0);
+    assert.deepEqual(types(socket), ['hello'], elsewhere);
+    assert.equal(socket.closedBy?.code, 4403);
+  }
+});
+
+test('a hub that refuses the address, or an old extension, is quoted as it speaks', () => {
+  const words = 'you have dialled loopback:8766 and this hub is at loopback:8765';
+  const byBye = opened({ key: KEY });
+  byBye.socket.say({ type: 'bye', code: 'refused', retry: false, message: words });
+  assert.deepEqual(byBye.closed, [{ reason: words, retry: true }]);
+  const byClose = opened({ key: KEY });
+  byClose.socket.end(4403, words);
+  assert.deepEqual(byClose.closed, [{ reason: words, retry: true }]);
+});
+
+test('only who and where is said before the hub has proven itself, then all the rest', async () => {
   const { socket, got } = opened({ key: KEY });
   const [greeting] = socket.of('hello');
   assert.match(greeting?.nonce ?? '', /^[\w-]{43}$/);
-  assert.deepEqual(Object.keys(greeting ?? {}).sort(), ['instanceId', 'kind', 'nonce', 'type']);
+  const said = ['address', 'instanceId', 'kind', 'nonce', 'type'];
+  assert.deepEqual(Object.keys(greeting ?? {}).sort(), said);
+  assert.equal(greeting?.address, ADDRESS);
   const asked = challenge(socket);
   socket.say(asked);
   await until(() => socket.sent.length > 1);
-  const proof = hmac(KEY, 'tabwire.v1 browser', 'me', greeting?.nonce ?? '', asked.nonce);
+  const words = [ADDRESS, 'me', greeting?.nonce ?? '', asked.nonce];
+  const proof = hmac(KEY, 'tabwire.v2 browser', ...words);
   assert.deepEqual(socket.of('prove'), [
     {
       type: 'prove',
@@ -126,7 +176,7 @@ test('each connection has a nonce of its own', () => {
 test('a hub with a wrong proof is left with its own code, and nothing more is said', async () => {
   const wrong = [
     (socket: FakeSocket) => challenge(socket, randomBytes(32)),
-    (socket: FakeSocket) => challenge(socket, KEY, 'tabwire.v1 browser'),
+    (socket: FakeSocket) => challenge(socket, KEY, 'tabwire.v2 browser'),
     (socket: FakeSocket) => ({
       ...challenge(socket),
       nonce: randomBytes(32).toString('base64url'),
@@ -224,7 +274,8 @@ test('a pairing gives the lasting key once the hub has welcomed, and not before'
   await settled();
   assert.deepEqual(got, []);
   socket.say(welcome());
-  const lasting = hmac(KEY, 'tabwire.v1 key', 'me', greeting?.nonce ?? '', asked.nonce);
+  const words = [ADDRESS, 'me', greeting?.nonce ?? '', asked.nonce];
+  const lasting = hmac(KEY, 'tabwire.v2 key', ...words);
   assert.deepEqual(got, [`paired ${lasting.toString('base64url')}`, 'welcome viewer']);
 });
 
@@ -237,7 +288,7 @@ test('a client asks for address, then credentials, before each attempt', async (
   const client = connect({
     url: () => {
       asked.push('url');
-      return 'ws://127.0.0.1:8765';
+      return DIALLED;
     },
     credentials: async () => {
       asked.push('credentials');

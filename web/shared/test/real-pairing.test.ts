@@ -9,6 +9,7 @@ import { after, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type Client, type ClientOptions, type Credentials, connect } from '../src/index';
+import { CuttingProxy } from './support/cutting-proxy';
 import { RealHub } from './support/real-hub';
 
 const EXTENSION = 'chrome-extension://flijodnkmdflbekoipgfjippcnecmdfi';
@@ -72,15 +73,20 @@ test('a browser pairs by code, keeps the key and comes back with it', async () =
   assert.deepEqual([session.origin, session.kind], [EXTENSION, 'browser']);
 });
 
-test('a key of the native messaging host works at once, until it is unpaired', async () => {
-  const request = Buffer.from(JSON.stringify({ type: 'hello', instanceId: 'by-host' }));
+/** Asks the native messaging host for a key. */
+function hostKey(instanceId: string): Uint8Array {
+  const request = Buffer.from(JSON.stringify({ type: 'hello', instanceId }));
   const length = Buffer.alloc(4);
   length.writeUInt32LE(request.length);
   const output = hub.run(['native-host', `${EXTENSION}/`], Buffer.concat([length, request]));
   assert.equal(output.readUInt32LE(), output.length - 4);
   const answer = JSON.parse(output.subarray(4).toString());
   assert.deepEqual([answer.type, answer.port, answer.running], ['hub', hub.port, true]);
-  const key = Buffer.from(answer.key, 'base64url');
+  return Buffer.from(answer.key, 'base64url');
+}
+
+test('a key of the native messaging host works at once, until it is unpaired', async () => {
+  const key = hostKey('by-host');
   const reasons: string[] = [];
   const client = open('by-host', {
     credentials: async () => ({ key }),
@@ -103,7 +109,22 @@ test('a plain hello and an unknown browser are told what to do', async () => {
   }
 });
 
-test('a program on the port that is not the hub learns the instance id and nothing more', async () => {
+test('a program that passes everything on between browser and hub is found out', async () => {
+  const between = await CuttingProxy.start(hub.port);
+  after(() => between.close());
+  // The test before this one has switched the host off.
+  hub.run(['pair', '--no-wait', '--json']);
+  const key = hostKey('relayed');
+  const url = `ws://127.0.0.1:${between.port}`;
+  const client = open('relayed', { url, credentials: async () => ({ key }) });
+  await until('refused', () => client.status.type === 'waiting');
+  assert.match(reasonOf(client), /loopback|address|prove itself/);
+  client.close();
+  const direct = open('relayed', { credentials: async () => ({ key }) });
+  await until('connected', () => direct.status.type === 'connected');
+});
+
+test('a program on the port that is not the hub learns who dials where and nothing more', async () => {
   const heard: string[] = [];
   const codes: number[] = [];
   const fake = new WebSocketServer({ port: 0, host: '127.0.0.1' });
@@ -132,9 +153,8 @@ test('a program on the port that is not the hub learns the instance id and nothi
   client.tabCreated({ id: 1, url: 'https://secret.example/' });
   await until('several attempts', () => codes.length >= 3);
   client.close();
-  for (const said of heard) {
-    assert.deepEqual(Object.keys(JSON.parse(said)).sort(), ['instanceId', 'kind', 'nonce', 'type']);
-  }
+  const keys = ['address', 'instanceId', 'kind', 'nonce', 'type'];
+  for (const said of heard) assert.deepEqual(Object.keys(JSON.parse(said)).sort(), keys);
   assert.equal(new Set(heard).size, heard.length, 'a new nonce each time');
   assert.ok(
     codes.slice(0, 3).every((code) => code === 4403),

@@ -8,12 +8,12 @@ use model::{
     Fault, FromBrowser, Greeting, InstanceId, Json, NumberedChange, Position, Reply, Sequence,
     StateBody, TabId, Target,
     json::{cut, shorten},
+    shape,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::wire;
-use crate::depth;
 
 /// Capabilities that are taken note of; more are ignored.
 const CAPABILITIES: usize = 32;
@@ -54,8 +54,8 @@ struct Head<'a> {
 
 /// Reads one frame; an error is the reason to close.
 pub fn decode(text: &str) -> Result<Incoming, Closing> {
-    if depth::too_deep(text) {
-        return Err(malformed(format!("nested deeper than {} levels", depth::DEEPEST)));
+    if shape::too_deep(text) {
+        return Err(malformed(format!("nested deeper than {} levels", shape::DEEPEST)));
     }
     let head: Head<'_> = serde_json::from_str(text).map_err(malformed)?;
     match wire::FromBrowser::decode(&head.kind, text) {
@@ -158,8 +158,9 @@ fn hello(body: wire::Hello) -> Result<FromBrowser, Closing> {
     let carried = carriage(&body)?;
     if let Some(nonce) = body.nonce {
         let nonce = nonce_of(nonce)?;
-        let pairing = body.pairing;
-        return Ok(FromBrowser::Greeting(Greeting { instance, kind, nonce, pairing, carried }));
+        let (pairing, address) = (body.pairing, body.address);
+        let greeting = Greeting { instance, kind, nonce, address, pairing, carried };
+        return Ok(FromBrowser::Greeting(greeting));
     }
     if carried.is_some() {
         return Err(Closing::new(CloseReason::Refused, "who carries a page proves itself"));

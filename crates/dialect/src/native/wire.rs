@@ -260,6 +260,9 @@ body! {
         /// Asks the hub to prove itself first; all else then comes with `prove`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         nonce: Option<String>,
+        /// Where it dialled, such as `loopback:8765`; the proofs are bound to it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        address: Option<String>,
         /// The proof is made with a pairing code, which becomes a key.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         pairing: bool,

@@ -11,12 +11,15 @@ use guard::{
 };
 use model::{Carriage, CloseReason, Closing, Greeting, Hello, InstanceId, ToBrowser};
 
-use crate::{Edge, gate::Grant};
+use crate::{
+    Edge,
+    gate::{Grant, Pass},
+};
 
 /// How far one connection is with its proof.
 pub struct Proving<'a> {
     edge: &'a Edge,
-    grant: Grant,
+    pass: &'a Pass,
     /// The instance id from the address, where one was given.
     instance: Option<&'a InstanceId>,
     // Boxed: it is a part of every connection's task, and hardly ever there.
@@ -29,13 +32,13 @@ pub struct Proving<'a> {
 
 impl<'a> Proving<'a> {
     /// Begins; nothing was said.
-    pub fn new(edge: &'a Edge, grant: Grant, instance: Option<&'a InstanceId>) -> Self {
-        Self { edge, grant, instance, challenge: None, carried: None, proven_at: None }
+    pub fn new(edge: &'a Edge, pass: &'a Pass, instance: Option<&'a InstanceId>) -> Self {
+        Self { edge, pass, instance, challenge: None, carried: None, proven_at: None }
     }
 
     /// Takes an introduction without a proof.
     pub fn hello(&self) -> Result<(), Closing> {
-        match self.grant.must_prove() {
+        match self.pass.grant.must_prove() {
             true => Err(self.refuse(None, &Refusal::Unknown)),
             false => Ok(()),
         }
@@ -43,7 +46,7 @@ impl<'a> Proving<'a> {
 
     /// Answers a greeting with the hub's own proof.
     pub async fn greeting(&mut self, greeting: Greeting) -> Result<ToBrowser, Closing> {
-        if !self.grant.may_prove() {
+        if !self.pass.grant.may_prove() {
             self.edge.metrics.refused("pairing");
             return Err(Closing::new(CloseReason::Refused, "a web page cannot be paired"));
         }
@@ -53,13 +56,14 @@ impl<'a> Proving<'a> {
                 "the instance id in hello and the one in the address differ",
             ));
         }
-        if greeting.carried.is_some() && self.grant != Grant::Paired {
+        if greeting.carried.is_some() && self.pass.grant != Grant::Paired {
             self.edge.metrics.refused("pairing");
             return Err(Closing::new(CloseReason::Refused, "only our extension carries pages"));
         }
         let instance = greeting.instance.clone();
         self.carried = greeting.carried.clone().map(Box::new);
-        let asked = self.ask(move |pairings| pairings.challenge(&greeting)).await;
+        let address = self.pass.address.clone();
+        let asked = self.ask(move |pairings| pairings.challenge(&greeting, &address)).await;
         let challenge = asked.map_err(|refusal| self.refuse(Some(&instance), &refusal))?;
         let told =
             ToBrowser::Challenge { nonce: challenge.nonce().to_owned(), proof: challenge.proof() };

@@ -32,6 +32,9 @@ pub enum Side {
 /// What both sides have said: what a proof is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Talk {
+    /// Where the browser dialled, which is what the hub knows to be its own: a program between the
+    /// two has another.
+    pub address: String,
     /// Who wants in.
     pub instance: InstanceId,
     /// The browser's random word.
@@ -52,8 +55,8 @@ impl Talk {
 impl Side {
     fn label(self) -> &'static str {
         match self {
-            Self::Hub => "tabwire.v1 hub",
-            Self::Browser => "tabwire.v1 browser",
+            Self::Hub => "tabwire.v2 hub",
+            Self::Browser => "tabwire.v2 browser",
         }
     }
 }
@@ -98,7 +101,7 @@ impl Key {
 
     /// Returns the lasting key that follows from a code's key and what was said.
     pub fn lasting(&self, talk: &Talk) -> Self {
-        Self(self.sign("tabwire.v1 key", talk).finalize().into_bytes().into())
+        Self(self.sign("tabwire.v2 key", talk).finalize().into_bytes().into())
     }
 
     /// Returns whether both are one key.
@@ -107,9 +110,10 @@ impl Key {
     }
 
     fn sign(&self, label: &str, talk: &Talk) -> Hmac<Sha256> {
-        let Talk { instance, browser_nonce, hub_nonce, carried } = talk;
+        let Talk { address, instance, browser_nonce, hub_nonce, carried } = talk;
         let mut mac = Hmac::new_from_slice(&self.0).expect("a key of any length will do");
-        mac.update(format!("{label}\n{instance}\n{browser_nonce}\n{hub_nonce}").as_bytes());
+        let words = format!("{label}\n{address}\n{instance}\n{browser_nonce}\n{hub_nonce}");
+        mac.update(words.as_bytes());
         if let Some(Carriage { carrier, origin }) = carried {
             mac.update(format!("\n{carrier}\n{origin}").as_bytes());
         }
@@ -161,6 +165,7 @@ mod tests {
 
     fn talk() -> Talk {
         Talk {
+            address: "loopback:8765".to_owned(),
             instance: InstanceId::parse("4f6e").unwrap(),
             browser_nonce: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8".to_owned(),
             hub_nonce: "HyAhIiMkJSYnKCkqKywtLi8wMTIzNDU2Nzg5Ojs8PT4".to_owned(),
@@ -177,17 +182,17 @@ mod tests {
     #[test]
     fn proofs_and_keys_are_what_other_programs_compute() {
         let key = Key([7; 32]);
-        assert_eq!(key.proof(Side::Hub, &talk()), "Fsdulb1eK6mVR4L2WN-CV4fk4ON2ft-ZS18acQ27tNU");
+        assert_eq!(key.proof(Side::Hub, &talk()), "W9jw2NHS1jli3KBWLG_MJNF79U6g74q0ZoqSsMN7rTM");
         assert_eq!(
             key.proof(Side::Browser, &talk()),
-            "F2_YxEYd871oAAxSEkqUjyW8_SkOID_fOxecHAZY9Dw"
+            "gexyU0SnJXOLn5H3kCwVSRFFhROVG2qmRyaSvk8EfdI"
         );
         let page = carried("chrome-1", "https://app.example");
-        assert_eq!(key.proof(Side::Hub, &page), "lWGOX4_u9WVMhIN70a1CXApIvo9h3esajd2VKufl_mA");
-        assert_eq!(key.proof(Side::Browser, &page), "Ji5eiYN4rWWCW59lIIo-LyQqaNeTj-FrYpwsuIBXINg");
+        assert_eq!(key.proof(Side::Hub, &page), "Vo_gmFg8e8BNSo8_MhzDGpbQcXokjltTGO5ynTnhn7E");
+        assert_eq!(key.proof(Side::Browser, &page), "bzzoaBKh7uhVLW2c0-lS9Qw1FEHavECBdhMyS8Mz__E");
         let code = Key::of_code("0123-4567-89AB-CDEF").unwrap();
         assert_eq!(code.reveal(), "5c6iRnyMkmJvijCtH7Ms50aO4VPyrjBZ6KLCdX2xcKU");
-        assert_eq!(code.lasting(&talk()).reveal(), "iDhD5vcg1FAr-I8CgVfxUblVVmuYbwzP3FeFXgVxRjM");
+        assert_eq!(code.lasting(&talk()).reveal(), "1-J4qRyo3Ao3U19VsrViLYribvYM-O5bgVHGi4r-O_4");
     }
 
     #[test]
@@ -204,6 +209,7 @@ mod tests {
         for other in [
             Talk { hub_nonce: random_nonce(), ..talk() },
             Talk { browser_nonce: random_nonce(), ..talk() },
+            Talk { address: "loopback:8766".to_owned(), ..talk() },
             Talk { instance: InstanceId::parse("4f6f").unwrap(), ..talk() },
             carried("4f6e", "https://app.example"),
         ] {

@@ -82,6 +82,20 @@ pub enum Refusal {
     /// It knows neither key nor code.
     #[error("the proof is wrong")]
     BadProof,
+    /// It does not say where it dialled.
+    #[error("this extension is older than the hub and cannot prove itself to it; update it")]
+    Outdated,
+    /// It dialled somebody else, who passes on what both say.
+    #[error(
+        "the extension dialled {dialled}, and this hub is at {own}: somebody stands between them. \
+         If that is a tunnel or proxy of yours, start the hub with --allow-host {dialled}"
+    )]
+    Elsewhere {
+        /// What the extension says.
+        dialled: String,
+        /// What the hub knows.
+        own: String,
+    },
     /// There are too many.
     #[error("{INSTANCES_MAX} browsers are paired already; forget one with `tabwire unpair`")]
     Full,

@@ -45,14 +45,18 @@ fn id(text: &str) -> InstanceId {
     InstanceId::parse(text).unwrap()
 }
 
+/// Where the hub is.
+const OWN: &str = "loopback:8765";
+
 fn greeting(instance: &str, pairing: bool) -> Greeting {
     let nonce = random_nonce();
-    Greeting { instance: id(instance), kind: Kind::Browser, nonce, pairing, carried: None }
+    let address = Some(OWN.to_owned());
+    Greeting { instance: id(instance), kind: Kind::Browser, nonce, address, pairing, carried: None }
 }
 
 /// Greets and proves as a browser does that has this key.
 fn come_in(pairings: &Pairings, instance: &str, key: &Key) -> Result<Paired, Refusal> {
-    let challenge = pairings.challenge(&greeting(instance, false))?;
+    let challenge = pairings.challenge(&greeting(instance, false), OWN)?;
     let proof = key.proof(Side::Browser, &challenge.talk);
     pairings.check(challenge, &proof, None)
 }
@@ -60,7 +64,7 @@ fn come_in(pairings: &Pairings, instance: &str, key: &Key) -> Result<Paired, Ref
 /// Pairs by a code; returns the key that the browser derives.
 fn pair(pairings: &Pairings, instance: &str, code: &str) -> Result<Key, Refusal> {
     let key = Key::of_code(code).unwrap();
-    let challenge = pairings.challenge(&greeting(instance, true))?;
+    let challenge = pairings.challenge(&greeting(instance, true), OWN)?;
     let (talk, proof) = (challenge.talk.clone(), key.proof(Side::Browser, &challenge.talk));
     assert!(key.is_proven(Side::Hub, &talk, &challenge.proof()), "the hub knows the code");
     pairings.check(challenge, &proof, Some("Chrome work"))?;
@@ -86,7 +90,7 @@ fn an_enrolled_browser_comes_in_and_keeps_its_key() {
     let pairings = place.pairings();
     assert!(matches!(come_in(&pairings, "a", &Key::random()), Err(Refusal::Unknown)));
     let key = pairings.enroll(&id("a"), Some("work"), Some("l1")).unwrap();
-    let challenge = pairings.challenge(&greeting("a", false)).unwrap();
+    let challenge = pairings.challenge(&greeting("a", false), OWN).unwrap();
     assert!(key.is_proven(Side::Hub, &challenge.talk, &challenge.proof()), "the hub knows the key");
     let paired = come_in(&pairings, "a", &key).unwrap();
     assert_eq!((paired.name.as_deref(), paired.by), (Some("work"), By::Native));
@@ -102,7 +106,7 @@ fn the_hubs_proof_is_not_the_browsers() {
     let place = Place::new();
     let pairings = place.pairings();
     pairings.enroll(&id("a"), None, None).unwrap();
-    let challenge = pairings.challenge(&greeting("a", false)).unwrap();
+    let challenge = pairings.challenge(&greeting("a", false), OWN).unwrap();
     let reflected = challenge.proof();
     assert!(matches!(pairings.check(challenge, &reflected, None), Err(Refusal::BadProof)));
 }
@@ -113,7 +117,7 @@ fn a_proof_for_an_older_challenge_is_wrong() {
     let pairings = place.pairings();
     let key = pairings.enroll(&id("a"), None, None).unwrap();
     let greeting = greeting("a", false);
-    let (old, new) = (pairings.challenge(&greeting), pairings.challenge(&greeting));
+    let (old, new) = (pairings.challenge(&greeting, OWN), pairings.challenge(&greeting, OWN));
     let proof = key.proof(Side::Browser, &old.unwrap().talk);
     assert!(matches!(pairings.check(new.unwrap(), &proof, None), Err(Refusal::BadProof)));
 }
@@ -162,9 +166,9 @@ fn a_code_is_over_after_two_minutes_and_not_longer_when_the_clock_is_set_back() 
     let offer = pairings.offer_code_at(start).unwrap();
     let greeting = greeting("a", true);
     let key = Key::of_code(&offer.code).unwrap();
-    let late = pairings.challenge_at(&greeting, start + 119_999).unwrap();
+    let late = pairings.challenge_at(&greeting, OWN, start + 119_999).unwrap();
     for moment in [start + 120_000, start - 1] {
-        assert!(matches!(pairings.challenge_at(&greeting, moment), Err(Refusal::NoCode)));
+        assert!(matches!(pairings.challenge_at(&greeting, OWN, moment), Err(Refusal::NoCode)));
         assert_eq!(pairings.code_state_at(&offer.id, moment).unwrap(), CodeState::Over);
     }
     let proof = key.proof(Side::Browser, &late.talk);
@@ -178,9 +182,9 @@ fn the_sixth_attempt_is_refused_even_if_it_is_right() {
     let pairings = place.pairings();
     let offer = pairings.offer_code().unwrap();
     // Greeted before, as somebody who tries many at once would.
-    let held = pairings.challenge(&greeting("late", true)).unwrap();
+    let held = pairings.challenge(&greeting("late", true), OWN).unwrap();
     for attempt in 1..=ATTEMPTS {
-        let challenge = pairings.challenge(&greeting("a", true)).unwrap();
+        let challenge = pairings.challenge(&greeting("a", true), OWN).unwrap();
         let refused = pairings.check(challenge, &random_nonce(), None);
         assert!(matches!(refused, Err(Refusal::BadProof)), "{attempt}");
     }
@@ -196,7 +200,7 @@ fn a_newer_code_takes_the_place_of_an_older_one() {
     let place = Place::new();
     let pairings = place.pairings();
     let old = pairings.offer_code().unwrap();
-    let held = pairings.challenge(&greeting("a", true)).unwrap();
+    let held = pairings.challenge(&greeting("a", true), OWN).unwrap();
     let new = pairings.offer_code().unwrap();
     let proof = held.key.proof(Side::Browser, &held.talk);
     assert!(matches!(pairings.check(held, &proof, None), Err(Refusal::NoCode)));
@@ -211,7 +215,7 @@ fn a_forgotten_key_is_over_even_for_who_was_greeted_before() {
     let pairings = place.pairings();
     let key = pairings.enroll(&id("a"), None, None).unwrap();
     let stays = pairings.enroll(&id("b"), None, None).unwrap();
-    let held = pairings.challenge(&greeting("a", false)).unwrap();
+    let held = pairings.challenge(&greeting("a", false), OWN).unwrap();
     let proof = key.proof(Side::Browser, &held.talk);
     let gone = pairings.forget(&Which::Instances(vec![id("a")])).unwrap();
     assert_eq!(gone.iter().map(|one| one.instance.as_str()).collect::<Vec<_>>(), ["a"]);
@@ -351,7 +355,25 @@ fn nothing_shows_a_secret() {
     let place = Place::new();
     let pairings = place.pairings();
     let key = pairings.enroll(&id("a"), None, None).unwrap().reveal();
-    let challenge = pairings.challenge(&greeting("a", false)).unwrap();
+    let challenge = pairings.challenge(&greeting("a", false), OWN).unwrap();
     let text = format!("{challenge:?} {:?} {pairings:?}", pairings.list().unwrap());
     assert!(!text.contains(&key), "{text}");
+}
+
+#[test]
+fn whoever_dialled_another_address_or_does_not_say_is_refused_with_the_reason() {
+    let place = Place::new();
+    let pairings = place.pairings();
+    pairings.enroll(&id("a"), None, None).unwrap();
+    let elsewhere = Greeting { address: Some("loopback:8766".to_owned()), ..greeting("a", false) };
+    let refused = pairings.challenge(&elsewhere, OWN).unwrap_err();
+    assert!(matches!(refused, Refusal::Elsewhere { .. }), "{refused}");
+    let said = refused.to_string();
+    for part in ["loopback:8766", OWN, "--allow-host"] {
+        assert!(said.contains(part), "{said}");
+    }
+    let old = Greeting { address: None, ..greeting("a", false) };
+    let refused = pairings.challenge(&old, OWN).unwrap_err();
+    assert!(matches!(refused, Refusal::Outdated), "{refused}");
+    assert!(refused.closing().message.contains("update"), "{refused}");
 }

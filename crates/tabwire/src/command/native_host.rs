@@ -39,7 +39,8 @@ fn answer(data: &Path, options: &NativeHost, request: Request) -> Result<Answer,
     let enrolled = Pairings::of(data).enroll(&instance, name, options.launch.as_deref());
     let key = enrolled.map_err(|refusal: Refusal| text(&refusal))?;
     let (port, running) = find_hub(data);
-    Ok(Answer::Hub { port, key: key.reveal(), name: options.name.clone(), running })
+    let launched = options.launch.is_some();
+    Ok(Answer::Hub { port, key: key.reveal(), name: options.name.clone(), running, launched })
 }
 
 /// Returns the port of the hub, or of the last one, or the usual one; and whether it is there.

@@ -122,6 +122,24 @@ async fn a_wrong_key_an_unknown_name_and_a_reflected_proof_are_refused() {
     assert!(!log.contains(&key) && !log.contains(&other), "no key is logged");
 }
 
+/// A program without a key listens on a port of its own and passes on what both sides say.
+#[tokio::test]
+async fn a_proof_that_somebody_passes_on_is_worth_nothing() {
+    let hub = hub(&[]).await;
+    let key = enroll(&hub, "chrome-1").await;
+    let (elsewhere, own) = ("loopback:1", format!("loopback:{}", hub.port()));
+    let relayed = FakeExtension::new(hub.port(), "chrome-1", &key).relayed(elsewhere, elsewhere);
+    let ending = relayed.greet().await.err().unwrap();
+    assert_eq!(ending.code, 4401, "{ending:?}");
+    let said = ending.bye().unwrap()["message"].as_str().unwrap().to_owned();
+    assert!(said.contains(elsewhere) && said.contains("--allow-host"), "{said}");
+    let mut lying = FakeExtension::new(hub.port(), "chrome-1", &key).relayed(elsewhere, &own);
+    let challenged = lying.greet().await.unwrap();
+    assert_ne!(challenged.hubs_proof, challenged.expected, "the extension leaves here");
+    assert_eq!(lying.try_connect().await.err().unwrap().code, 4403, "and the hub would too");
+    FakeExtension::new(hub.port(), "chrome-1", &key).connect().await;
+}
+
 #[tokio::test]
 async fn the_order_is_greeting_challenge_proof_within_the_time_for_hello() {
     let hasty = hub(&["--hello-timeout", "2s"]).await;

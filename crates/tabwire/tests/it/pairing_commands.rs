@@ -147,10 +147,10 @@ async fn unpairing_is_for_who_controls() {
     enroll(&hub, "chrome-1").await;
     let all = json!({"all": true});
     for origin in [EXTENSION, "http://localhost:5173", "https://evil.example"] {
-        let ask = Ask::post("/api/unpair", &all).header("Origin", origin);
+        let ask = Ask::own_post("/api/unpair", &all).header("Origin", origin);
         ask.send(hub.port()).await.must_be(403);
     }
-    let plain = Ask::new("POST", "/api/unpair")
+    let plain = Ask::own("POST", "/api/unpair")
         .header("Content-Type", "text/plain")
         .body(all.to_string().into_bytes());
     plain.send(hub.port()).await.must_be(400);

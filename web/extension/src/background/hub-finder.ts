@@ -48,6 +48,7 @@ export class HubFinder {
   /** The kept key's port that was tried last. */
   #lastPort: number | undefined;
   #hostFailed = false;
+  #triedPorts: readonly number[] = [];
   /** What the native host said last. */
   #answer: HostAnswer | undefined;
 
@@ -57,6 +58,11 @@ export class HubFinder {
 
   get answer(): HostAnswer | undefined {
     return this.#answer;
+  }
+
+  /** All ports at which the hub may be, as things stood at the last search. */
+  get ports(): readonly number[] {
+    return this.#triedPorts;
   }
 
   /** Whether a pasted code has ports left to be tried at. */
@@ -72,12 +78,10 @@ export class HubFinder {
   /** Returns what to try next, or throws `NothingFound`. */
   async next(): Promise<Candidate> {
     const kept = await this.#parts.keptKey();
-    return (
-      (await this.#byCode(kept)) ??
-      (await this.#byHost(kept)) ??
-      (await this.#byKept(kept)) ??
-      this.#nothing(kept)
-    );
+    const found =
+      (await this.#byCode(kept)) ?? (await this.#byHost(kept)) ?? (await this.#byKept(kept));
+    this.#triedPorts = this.#ports(kept);
+    return found ?? this.#nothing(kept);
   }
 
   /** Notes that a candidate did not take us. */
@@ -149,11 +153,16 @@ export class HubFinder {
   }
 }
 
+/** Returns where the hub of a port is dialled: by number, for `localhost` may be anybody's. */
+export function hubAddress(port: number): string {
+  return `127.0.0.1:${port}`;
+}
+
 /** Tells whether anything answers at a port; who it is, it does not ask. */
 export async function listens(port: number): Promise<boolean> {
   try {
     const signal = AbortSignal.timeout(1_000);
-    await fetch(`http://127.0.0.1:${port}/health`, {
+    await fetch(`http://${hubAddress(port)}/health`, {
       mode: 'no-cors',
       cache: 'no-store',
       credentials: 'omit',

@@ -20,7 +20,7 @@ import {
 import { isRecord, isText } from '../check';
 import type { LinkState, Pairing, PairingState } from '../panel';
 import { Kept } from '../storage';
-import { type Candidate, type HubFinder, NothingFound } from './hub-finder';
+import { type Candidate, type HubFinder, hubAddress, NothingFound } from './hub-finder';
 import { codeKey, forgetKey, normaliseCode, saveKey } from './pairing';
 import { KeptResults } from './results';
 import type { Listener } from './tabs';
@@ -38,6 +38,8 @@ export interface LinkParts {
   readonly finder: HubFinder;
   /** What the session shall be called, as things stand now. */
   name(): string;
+  /** A hub was found, and will be told all that is told until it is dialled. */
+  found(): Promise<void>;
   onCall: CallHandler;
   onEvent(event: Event): void;
   /** All that the hub knows of this browser must be told anew. */
@@ -65,6 +67,7 @@ export class HubLink implements Listener {
   #candidate: Candidate | undefined;
   /** The lasting key of a pairing that was just made; a code is no key for a second socket. */
   #lastingKey: Uint8Array<ArrayBuffer> | undefined;
+  #port: number | undefined;
   #state: LinkState = { type: 'connecting' };
   #pairing: PairingState = { type: 'idle' };
   /** Why there was nothing to try. */
@@ -93,6 +96,17 @@ export class HubLink implements Listener {
     const candidate = this.#candidate;
     if (candidate === undefined || this.#state.type !== 'connected') return undefined;
     return { port: candidate.port, key: this.#lastingKey ?? candidate.key };
+  }
+
+  /** Where the hub is, or was, that has welcomed us last: its pages are not for clients. */
+  get ports(): readonly number[] {
+    return this.#port === undefined ? [] : [this.#port];
+  }
+
+  /** Where the hub may be that is told next what we tell now. */
+  get nextPorts(): readonly number[] {
+    if (this.#state.type === 'connected') return this.ports;
+    return [...this.ports, ...this.#parts.finder.ports];
   }
 
   get pairing(): PairingState {
@@ -127,6 +141,10 @@ export class HubLink implements Listener {
 
   tabFocused(tabId: number): void {
     this.#client?.tabFocused(tabId);
+  }
+
+  tabsHidden(count: number): void {
+    this.emit('tabsHidden', { count });
   }
 
   /** Tries now, if nothing is under way; a link that has ended begins anew. */
@@ -201,7 +219,8 @@ export class HubLink implements Listener {
       const candidate = await this.#parts.finder.next();
       // A client that was closed while it searched must not say whom the next one talks to.
       if (search === this.#searches) this.#candidate = candidate;
-      return addressOf(candidate);
+      await this.#parts.found();
+      return `ws://${hubAddress(candidate.port)}`;
     } catch (error) {
       if (error instanceof NothingFound && search === this.#searches) this.#nothing = error;
       throw error;
@@ -251,7 +270,8 @@ export class HubLink implements Listener {
     const candidate = this.#candidate;
     this.#parts.finder.welcomed();
     this.#pairing = { type: 'idle' };
-    const address = candidate === undefined ? '' : `127.0.0.1:${candidate.port}`;
+    this.#port = candidate?.port ?? this.#port;
+    const address = candidate === undefined ? '' : hubAddress(candidate.port);
     this.#setState({ type: 'connected', name, address });
     if (candidate?.source === 'kept') void saveKey(candidate);
   }
@@ -290,11 +310,8 @@ export class HubLink implements Listener {
 }
 
 function stranger({ port }: Candidate): string {
-  return `whoever is at 127.0.0.1:${port} does not know our key; run \`tabwire pair\` to pair again`;
-}
-
-function addressOf({ port }: Candidate): string {
-  return `ws://127.0.0.1:${port}`;
+  const who = `whoever is at ${hubAddress(port)}`;
+  return `${who} does not know our key, or is an older hub; update it, or run \`tabwire pair\``;
 }
 
 const keptId = new Kept<string>('local', 'instanceId', isText);

@@ -20,6 +20,8 @@ export type HostAnswer =
       readonly running: boolean;
       /** What the session shall be called. */
       readonly name?: string;
+      /** Whether Tabwire has started this browser; absent: it has not. */
+      readonly launched?: true;
     }
   /** There is a host, and it does not want us. */
   | { readonly type: 'refused'; readonly message: string }
@@ -48,8 +50,14 @@ export function readAnswer(answer: unknown): HostAnswer {
   if (answer.type !== 'hub' || key === undefined || !isPort(answer.port)) {
     return { type: 'absent', message: 'the native host said something that is not understood' };
   }
-  const name = isText(answer.name) && answer.name !== '' ? { name: answer.name } : {};
-  return { type: 'hub', port: answer.port, key, running: answer.running === true, ...name };
+  return {
+    type: 'hub',
+    port: answer.port,
+    key,
+    running: answer.running === true,
+    ...(isText(answer.name) && answer.name !== '' ? { name: answer.name } : {}),
+    ...(answer.launched === true ? { launched: true } : {}),
+  };
 }
 
 function silence(): Promise<never> {

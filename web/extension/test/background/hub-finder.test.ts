@@ -103,6 +103,9 @@ test('what the native host says is checked', () => {
   const hub = { type: 'hub', port: 8765, key: toBase64Url(key(1)), running: true };
   assert.deepEqual(readAnswer(hub), { ...hub, key: key(1) });
   assert.deepEqual(readAnswer({ ...hub, name: 'work' }), { ...hub, key: key(1), name: 'work' });
+  const launched = { ...hub, launched: true };
+  assert.deepEqual(readAnswer(launched), { ...launched, key: key(1) });
+  assert.equal('launched' in readAnswer({ ...hub, launched: 'yes' }), false);
   for (const wrong of [undefined, 'x', {}, { ...hub, port: '8765' }, { ...hub, key: 'AA' }]) {
     assert.equal(readAnswer(wrong).type, 'absent', JSON.stringify(wrong));
   }

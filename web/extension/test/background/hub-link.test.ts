@@ -9,7 +9,7 @@ new FakeChrome().install();
 
 type Listener = (event: { code: number; reason: string }) => void;
 
-/** A socket that nobody answers. */
+/** A socket that nobody answers, until it breaks. */
 class DumbSocket {
   static readonly made: DumbSocket[] = [];
   bufferedAmount = 0;
@@ -29,8 +29,8 @@ class DumbSocket {
   send(): void {}
   close(): void {}
 
-  break(): void {
-    for (const listener of this.#closing) listener({ code: 1006, reason: '' });
+  break(code = 1006, reason = ''): void {
+    for (const listener of this.#closing) listener({ code, reason });
   }
 }
 
@@ -66,19 +66,24 @@ const soon = async () => {
   for (let n = 0; n < 5; n++) await new Promise((resolve) => setImmediate(resolve));
 };
 
-test('a search that was begun for a closed connection says nothing of the next one', async () => {
-  const finder = new SlowFinder();
-  const link = new HubLink({
+function linkTo(finder: HubFinder, found: () => Promise<void> = async () => {}): HubLink {
+  return new HubLink({
     instanceId: 'i-1',
     version: '0',
     commands: [],
     finder,
     name: () => 'chrome',
+    found,
     onCall: async () => undefined,
     onEvent: () => {},
     onResync: () => {},
     changed: () => {},
   });
+}
+
+test('a search that was begun for a closed connection says nothing of the next one', async () => {
+  const finder = new SlowFinder();
+  const link = linkTo(finder);
   link.start();
   await soon();
   link.restart();
@@ -96,4 +101,55 @@ test('a search that was begun for a closed connection says nothing of the next o
   DumbSocket.made[0]?.break();
   await soon();
   assert.deepEqual(finder.failures, [22], 'it is the second that did not take us');
+});
+
+test('the hub is dialled by the number of this machine, which is nobody else’s name', async () => {
+  const finder = new SlowFinder();
+  const link = linkTo(finder);
+  const before = DumbSocket.made.length;
+  link.start();
+  await soon();
+  finder.asked[0]?.(33);
+  await soon();
+  const urls = DumbSocket.made.slice(before).map(({ url }) => url);
+  assert.deepEqual(urls, ['ws://127.0.0.1:33/session/i-1']);
+});
+
+test('what a hub says of the address, or of an old extension, is shown as it comes', async () => {
+  for (const reason of [
+    'you have dialled loopback:44 and this hub is at loopback:8765',
+    'this extension is too old for the hub; update it',
+  ]) {
+    const finder = new SlowFinder();
+    const link = linkTo(finder);
+    link.start();
+    await soon();
+    finder.asked[0]?.(44);
+    await soon();
+    DumbSocket.made.at(-1)?.break(4403, reason);
+    await soon();
+    assert.deepEqual(link.state, { type: 'waiting', reason });
+  }
+});
+
+test('nothing is dialled before what a hub may know has been judged by where it may be', async () => {
+  const finder = new SlowFinder();
+  const judged: string[] = [];
+  let go = () => {};
+  const link: HubLink = linkTo(finder, () => {
+    judged.push([55, 8765, 8775].map((port) => link.nextPorts.includes(port)).join());
+    return new Promise((resolve) => {
+      go = resolve;
+    });
+  });
+  const before = DumbSocket.made.length;
+  link.start();
+  await soon();
+  finder.asked[0]?.(55);
+  await soon();
+  assert.deepEqual(judged, ['true,true,true']);
+  assert.equal(DumbSocket.made.length, before);
+  go();
+  await soon();
+  assert.equal(DumbSocket.made.length, before + 1);
 });

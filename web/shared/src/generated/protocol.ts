@@ -148,6 +148,8 @@ export interface Hello {
   instanceId: string;
   /** What it is. */
   kind: Kind;
+  /** Where it dialled, such as `loopback:8765`; the proofs are bound to it. */
+  address?: string;
   /** What it can do beyond the minimum. */
   capabilities?: string[];
   /** The paired instance that connects this app on its behalf, and whose key the proofs need. */
@@ -537,6 +539,7 @@ export const fromBrowserSchema = {
     Hello: {
       instanceId: 'string',
       kind: 'Kind',
+      address: 'string?',
       capabilities: 'string[]?',
       carrier: 'string?',
       commands: 'string[]?',
