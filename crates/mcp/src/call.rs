@@ -5,6 +5,8 @@
 
 #![expect(deprecated, reason = "the logging types are deprecated, but older clients use them")]
 
+use std::path::PathBuf;
+
 use http::{HeaderMap, request::Parts};
 use rmcp::{
     RoleServer,
@@ -16,6 +18,7 @@ use rmcp::{
 };
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tools::Workplace;
 
 use crate::{Caller, Era, sessions::PostStream};
 
@@ -58,6 +61,13 @@ impl Call {
     /// Returns who sent it.
     pub fn caller(&self) -> &Caller {
         &self.caller
+    }
+
+    /// Adds folders that a client on this machine has announced.
+    pub(crate) fn announce_roots(&mut self, folders: Vec<PathBuf>) {
+        if let Workplace::Here { roots, .. } = &mut self.caller.workplace {
+            roots.extend(folders);
+        }
     }
 
     /// Returns the client's own name and version, where it gave them.

@@ -5,6 +5,7 @@
 
 use ::http::request::Parts;
 use rmcp::model::Extensions;
+use tools::Workplace;
 
 /// The sender of a request, as far as the transport knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +16,8 @@ pub struct Caller {
     pub client: Option<String>,
     /// The session that the endpoint is bound to: `/mcp/{session}` or `MCP_INSTANCE_ID`.
     pub binding: Option<String>,
+    /// From where it names files; nothing that a client says over HTTP.
+    pub workplace: Workplace,
 }
 
 impl Caller {

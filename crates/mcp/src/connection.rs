@@ -1,4 +1,4 @@
-//! What one connection remembers: the log level and subscriptions of an older client.
+//! What one connection remembers: the log level, subscriptions and folders of an older client.
 //!
 //! Self-contained requests use none of it except the end of the stream. `rmcp` drops the handler
 //! when its connection is over, and with it the feed that pushes changes to an older client.
@@ -19,7 +19,7 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use crate::{Change, Changes, call::Severity, changes::Mailbox};
+use crate::{Change, Changes, call::Severity, changes::Mailbox, roots::AnnouncedRoots};
 
 /// State with the lifetime of one connection.
 #[derive(Default)]
@@ -30,6 +30,8 @@ pub(crate) struct Connection {
     level: Mutex<Severity>,
     accepted: Mutex<Vec<(SubscriptionFilter, Mailbox)>>,
     feed: OnceLock<Feed>,
+    /// The folders that an older client works in.
+    pub(crate) roots: Arc<AnnouncedRoots>,
 }
 
 /// Pushes changes to an older client until the connection is dropped.

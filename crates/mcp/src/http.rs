@@ -144,6 +144,7 @@ fn identify(request: &Request<Body>, binding: Option<String>) -> Caller {
     let proven = request.extensions().get::<Caller>();
     Caller {
         principal: proven.map(|caller| caller.principal.clone()).unwrap_or_default(),
+        workplace: proven.map(|caller| caller.workplace.clone()).unwrap_or_default(),
         client: header("tabwire-client"),
         binding: binding.or_else(|| header("x-mcp-instance")),
     }

@@ -169,8 +169,9 @@ fn client(call: &Call, progress: mpsc::Sender<CallProgress>) -> Answer<Client> {
         .map_err(|error| ErrorData::invalid_params(format!("the client's id: {error}"), None))?;
     let caller = hub::Caller::new(client, &caller.principal).named(&own).traced(call.traceparent());
     let binding = call.caller().binding.clone();
+    let workplace = call.caller().workplace.clone();
     let key = call.idempotency_key().map(str::to_owned);
-    Ok(Client { caller, binding, progress: Some(progress), timeout: None, key })
+    Ok(Client { caller, binding, progress: Some(progress), timeout: None, key, workplace })
 }
 
 /// Makes an id of what a client calls itself.

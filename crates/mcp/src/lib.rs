@@ -5,6 +5,7 @@
 //! - [`era`], [`caller`], [`call`]: which rules a request follows, who sent it, what it may use.
 //! - [`server`]: the handler that `rmcp` drives, one per connection.
 //! - [`changes`], [`connection`]: how announcements reach listeners and older clients.
+//! - [`roots`]: the folders that older clients announce.
 //! - [`question`]: asking the user in the middle of a call, in either era.
 //! - [`http`], [`sessions`]: the endpoint for `/mcp` and the sessions of older clients.
 //! - [`stream`], [`lines`], [`oversize`]: one client on a byte stream, such as stdio.
@@ -23,6 +24,7 @@ pub mod hub_backend;
 mod lines;
 mod oversize;
 pub mod question;
+mod roots;
 pub mod server;
 pub mod sessions;
 pub mod stream;

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use rmcp::{
-    RoleServer, ServerHandler,
+    Peer, RoleServer, ServerHandler,
     model::{
         CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
         CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams,
@@ -21,6 +21,7 @@ use rmcp::{
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tools::Workplace;
 
 use crate::{
     Backend, Call, Caller, Change, Changes, Era,
@@ -85,6 +86,18 @@ impl<B: Backend> Server<B> {
         Call::new(context, &self.caller, self.connection.level())
     }
 
+    /// Asks a client on a stream for its folders, where it has said that it has some. Not waited
+    /// for: `rmcp` would wait for it at the end of the stream.
+    fn ask_for_roots(&self, peer: &Peer<RoleServer>) {
+        if !matches!(self.caller.workplace, Workplace::Here { .. }) {
+            return;
+        }
+        let (roots, peer) = (self.connection.roots.clone(), peer.clone());
+        let asking = async move { roots.ask(&peer).await };
+        let ended = self.connection.ended.clone();
+        self.shared.tasks.spawn(ended.run_until_cancelled_owned(asking));
+    }
+
     async fn deliver(&self, context: &SubscriptionContext) -> Answer<()> {
         let mailbox = self
             .connection
@@ -133,7 +146,8 @@ impl<B: Backend> ServerHandler for Server<B> {
     ) -> Answer<CallToolResponse> {
         // Boxed: `rmcp` moves the future of a request several times, and that of a call is large.
         Box::pin(async {
-            let call = self.call(context);
+            let mut call = self.call(context);
+            call.announce_roots(self.connection.roots.folders().await);
             self.shared.backend.call_tool(request, &call).await
         })
         .await
@@ -206,6 +220,11 @@ impl<B: Backend> ServerHandler for Server<B> {
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         self.connection.feed(&self.shared.changes, &context.peer, &self.shared.tasks);
+        self.ask_for_roots(&context.peer);
+    }
+
+    async fn on_roots_list_changed(&self, context: NotificationContext<RoleServer>) {
+        self.ask_for_roots(&context.peer);
     }
 
     async fn subscribe(

@@ -10,6 +10,7 @@ use crate::{
     action::{self, Action, act, invalid},
     commands::Order,
     definition::{Client, CoreTool, Definition, Work},
+    uploads,
 };
 
 /// The tool.
@@ -39,7 +40,7 @@ const ACTIONS: &[Action] = &[
     act("check", "browser_check", "selector|ref", "checked"),
     act("drag", "browser_drag", "selector|ref|x+y to|toSelector|toRef|toX+toY", ""),
     act("submit", "browser_submit", "", "selector ref"),
-    act("upload", "browser_upload_file", "selector|ref files", ""),
+    act("upload", uploads::UPLOAD, "selector|ref files|contents", ""),
     act("fill", "browser_fill_form", "fields", "submit"),
 ];
 
@@ -79,7 +80,7 @@ fn define() -> Definition {
             "values": texts("select: values or labels"),
             "checked": flag("check: false unchecks"),
             "to": text("drag: ref, selector or x,y"),
-            "files": texts("upload: paths"),
+            "files": texts("upload: paths below your working or downloads folder"),
             "fields": {
                 "type": "array",
                 "items": {"type": "object", "properties": {
@@ -90,6 +91,16 @@ fn define() -> Definition {
             },
         }),
         json!({
+            "contents": {
+                "type": "array",
+                "items": {"type": "object", "properties": {
+                    "name": {"type": "string"},
+                    "mimeType": {"type": "string"},
+                    "data": {"type": "string"},
+                }},
+                "description": "upload: files as name, mimeType and data (base64), for clients on \
+                    another machine",
+            },
             "force": flag("click: even what is covered or disabled"),
             "delayMs": {"type": "integer", "description": "type: between keys"},
             "ctrl": flag("held"),
@@ -115,7 +126,10 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         hold_keys(&mut order.args)?;
         aim(&mut order.args)?;
         name_fields(&mut order.args)?;
-        order.run().await
+        match order.action.command {
+            uploads::UPLOAD => uploads::run(order).await,
+            _ => order.run().await,
+        }
     })
 }
 

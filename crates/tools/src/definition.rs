@@ -1,6 +1,6 @@
 //! What a tool is to a client: a name, words, schemas, hints; and what it gives back.
 
-use std::{pin::Pin, sync::Arc, time::Duration};
+use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 
 use hub::Caller;
 use model::{CallProgress, Fault};
@@ -52,6 +52,25 @@ pub struct Client {
     pub timeout: Option<Duration>,
     /// The client's key for this call: whoever asks again with it gets the same answer.
     pub key: Option<String>,
+    /// From where it names files.
+    pub workplace: Workplace,
+}
+
+/// Where a client is, as far as its transport knows; never what the client says over HTTP.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Workplace {
+    /// A program of the hub's own user on this machine, which came over the private socket.
+    Here {
+        /// The folder in which it was started; relative paths begin there.
+        folder: Option<PathBuf>,
+        /// Further folders that it has announced.
+        roots: Vec<PathBuf>,
+    },
+    /// On this machine, by its address, and nothing is known of its folders.
+    Unknown,
+    /// On another machine, where a path means something else.
+    #[default]
+    Elsewhere,
 }
 
 /// What a tool gives back.

@@ -10,8 +10,8 @@
 //!   [`browser_network`], [`browser_snapshot`], [`browser_tab`];
 //! - what those share: [`action`], their tables and checks; [`commands`], running one;
 //! - [`answer`]: what a browser answered, made readable; [`address`]: where it may be sent;
-//! - [`downloads`]: what browsers have downloaded, read by the hub itself; [`timings`]: how fast a
-//!   page was, in lines;
+//! - [`downloads`]: what browsers have downloaded, read by the hub itself; [`uploads`]: files that
+//!   are put into pages; [`timings`]: how fast a page was, in lines;
 //! - [`launching`]: browsers that are started and closed for `browser_instance`;
 //! - [`discovery`]: the tools that pages declare, and asking for them; [`direct_pages`]: those that
 //!   stand in the list themselves;
@@ -21,8 +21,10 @@
 //! - [`examples`]: a call of each action, for the documents;
 //! - [`originals`]: names of other servers for the same things;
 //! - [`apps`]: the tools that connected apps declare, by their own names;
+//! - [`list_room`]: which of them are listed when not all can be;
 //! - [`manifest`]: tools of apps that cannot be changed, from TOML files;
-//! - [`keyed`]: calls with an idempotency key; [`arguments`]: checking arguments before anything is sent.
+//! - [`keyed`]: calls with an idempotency key; [`arguments`]: checking arguments before anything is sent;
+//!   [`config`]: the settings.
 //!
 //! It knows neither MCP nor a wire format. To add a tool, write its file and enter it in [`TOOLS`].
 
@@ -44,6 +46,7 @@ pub mod browser_network;
 pub mod browser_snapshot;
 pub mod browser_tab;
 pub mod commands;
+pub mod config;
 pub mod definition;
 pub mod direct_pages;
 pub mod discovery;
@@ -51,6 +54,7 @@ pub mod downloads;
 pub mod examples;
 pub mod keyed;
 pub mod launching;
+pub mod list_room;
 pub mod manifest;
 mod network_report;
 pub mod originals;
@@ -63,10 +67,13 @@ pub mod shelf;
 pub mod sleep;
 pub mod timings;
 pub mod toolbox;
+pub mod uploads;
 pub mod wait_for;
 
-pub use definition::{Annotations, Client, CoreTool, Definition, Image, Link, Output};
+pub use config::Config;
+pub use definition::{Annotations, Client, CoreTool, Definition, Image, Link, Output, Workplace};
 pub use toolbox::Toolbox;
+pub use uploads::UploadFolders;
 
 /// Every tool of our own, by name.
 pub const TOOLS: &[CoreTool] = &[

@@ -29,6 +29,12 @@ pub fn run(options: &Stdio) -> Result<(), Failure> {
             .clone()
             .unwrap_or_else(|| format!("stdio-{}", model::id::random_text(26))),
         binding: options.session.clone().or(instance),
+        folder: None,
+    };
+    // Told to every hub that it joins. A folder that was removed is none.
+    let hello = match std::env::current_dir() {
+        Ok(folder) => hello.working_in(&folder),
+        Err(_) => hello,
     };
     let joiner = joiner(&options.hub)?;
     let limits = Limits {

@@ -17,7 +17,7 @@ use store::MemoryStore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tools::{
-    Client, Output, Toolbox,
+    Client, Output, Toolbox, Workplace,
     manifest::{self, Apps, Manifest},
 };
 
@@ -235,5 +235,6 @@ pub fn state() -> Value {
 
 pub fn client(id: &str) -> Client {
     let caller = Caller::new(ClientId::parse(id).unwrap(), "local");
-    Client { caller, binding: None, progress: None, timeout: None, key: None }
+    let workplace = Workplace::default();
+    Client { caller, binding: None, progress: None, timeout: None, key: None, workplace }
 }

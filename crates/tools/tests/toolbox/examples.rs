@@ -12,18 +12,24 @@ use tools::{
     launching,
 };
 
-use crate::fake::{Abilities, Peer, Stage, spec};
+use crate::{
+    fake::{Abilities, Peer, Stage, spec},
+    uploads::Project,
+};
 
 /// A browser with our extension and one tab, which is the client's; and an app with a state.
 struct Scene {
     stage: Stage,
     chrome: Peer,
     _viewer: Peer,
+    _project: Project,
 }
 
 impl Scene {
     async fn set() -> Self {
-        let stage = Stage::start();
+        let mut stage = Stage::start();
+        let project = Project::new(&[("photo.png", b"\x89PNG")]);
+        stage.workplace = project.workplace();
         let abilities = Abilities { capabilities: &["tab_owners"], ..Abilities::default() };
         let chrome = stage.able("chrome", abilities).await;
         chrome.change(Change::TabCreated(model::Tab {
@@ -41,7 +47,7 @@ impl Scene {
         let viewer = stage.app("viewer").await;
         viewer.push_state(json!({"model": {"color": "#ff0000"}}));
         viewer.offer(&[spec("paint", false)]);
-        Self { stage, chrome, _viewer: viewer }
+        Self { stage, chrome, _viewer: viewer, _project: project }
     }
 
     /// Has the browser answer as the example says.

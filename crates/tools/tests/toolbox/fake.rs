@@ -20,11 +20,13 @@ use serde_json::{Value, json};
 use store::MemoryStore;
 use tokio::{sync::Notify, task::JoinSet};
 use tokio_util::sync::CancellationToken;
-use tools::{Client, Output, Toolbox};
+use tools::{Client, Output, Toolbox, Workplace};
 
 /// A hub with a toolbox.
 pub struct Stage {
     pub toolbox: Toolbox,
+    /// Where clients are.
+    pub workplace: Workplace,
     _running: JoinSet<()>,
 }
 
@@ -40,8 +42,12 @@ struct Seen {
     calls: AtomicUsize,
     cancelled: Notify,
     last: Mutex<Option<Call>>,
+    /// The arguments of every call of a command or tool, by its name.
+    args: Mutex<HashMap<String, Vec<Value>>>,
     /// What is answered to what; none means nothing at all.
     answers: Mutex<HashMap<String, Option<Result<Value, Fault>>>>,
+    /// How long an answer takes.
+    delays: Mutex<HashMap<String, Duration>>,
     page_tools: Mutex<HashMap<TabId, Vec<ToolSpec>>>,
 }
 
@@ -64,11 +70,12 @@ impl Stage {
         let mut running = JoinSet::new();
         let task = hub.clone();
         running.spawn(async move { task.run(CancellationToken::new()).await });
-        Self { toolbox: Toolbox::new(hub), _running: running }
+        Self { toolbox: Toolbox::new(hub), workplace: Workplace::default(), _running: running }
     }
 
     pub async fn call(&self, tool: &str, args: Value) -> Result<Output, Fault> {
-        self.toolbox.call(&client(), tool, args).await
+        let client = Client { workplace: self.workplace.clone(), ..client() };
+        self.toolbox.call(&client, tool, args).await
     }
 
     pub async fn app(&self, name: &str) -> Peer {
@@ -128,6 +135,10 @@ async fn answer(attachment: std::sync::Weak<Attachment>, mut outgoing: Outgoing,
             match message {
                 ToBrowser::Call(call) => {
                     seen.calls.fetch_add(1, Ordering::Relaxed);
+                    seen.note(&call);
+                    if let Some(delay) = seen.delay(&call) {
+                        tokio::time::sleep(delay).await;
+                    }
                     if let Some(outcome) = seen.outcome(&call) {
                         attachment.receive(FromBrowser::Ended { call: call.id, outcome }).unwrap();
                     }
@@ -141,6 +152,18 @@ async fn answer(attachment: std::sync::Weak<Attachment>, mut outgoing: Outgoing,
 }
 
 impl Seen {
+    fn delay(&self, call: &Call) -> Option<Duration> {
+        let Work::Tool { name, .. } = &call.work else { return None };
+        self.delays.lock().unwrap().get(name).copied()
+    }
+
+    fn note(&self, call: &Call) {
+        if let Work::Tool { name, args, .. } = &call.work {
+            let mut all = self.args.lock().unwrap();
+            all.entry(name.clone()).or_default().push(args.to_value().unwrap());
+        }
+    }
+
     fn outcome(&self, call: &Call) -> Option<Result<Reply, Fault>> {
         match &call.work {
             Work::Tool { name, args, .. } if name != "never" => {
@@ -164,6 +187,11 @@ impl Peer {
         self.seen.answers.lock().unwrap().insert(name.to_owned(), Some(answer));
     }
 
+    /// Lets each answer to a command or tool take so long from now on.
+    pub fn takes(&self, name: &str, time: Duration) {
+        self.seen.delays.lock().unwrap().insert(name.to_owned(), time);
+    }
+
     /// Leaves a command or tool without an answer from now on.
     pub fn answers_never(&self, name: &str) {
         self.seen.answers.lock().unwrap().insert(name.to_owned(), None);
@@ -183,6 +211,11 @@ impl Peer {
             }
             work => panic!("{work:?}"),
         }
+    }
+
+    /// The arguments of all calls of a command or tool.
+    pub fn args_of(&self, name: &str) -> Vec<Value> {
+        self.seen.args.lock().unwrap().get(name).cloned().unwrap_or_default()
     }
 
     pub fn last_call(&self) -> Call {
@@ -235,7 +268,8 @@ pub fn tab(id: u64) -> Tab {
 pub fn client() -> Client {
     let client = ClientId::parse("test").unwrap();
     let caller = Caller::new(client, "local");
-    Client { caller, binding: None, progress: None, timeout: None, key: None }
+    let workplace = Workplace::default();
+    Client { caller, binding: None, progress: None, timeout: None, key: None, workplace }
 }
 
 pub fn spec(name: &str, read_only: bool) -> ToolSpec {

@@ -18,6 +18,7 @@ mod originals;
 mod selection;
 mod snapshots;
 mod tabs;
+mod uploads;
 
 use fake::{Stage, client, spec};
 use model::{Change, Code, TabId};

@@ -213,6 +213,10 @@ fn every_command_of_the_extension_is_an_action_of_a_tool() {
     let commands: Vec<_> = names.filter(|name| name != "index").collect();
     assert!(commands.len() > 20, "{commands:?}");
     let known = |command: &String| {
+        // Sent before the one that it is for.
+        if command == tools::uploads::PART {
+            return true;
+        }
         TOOLS.iter().flat_map(|tool| tool.actions).any(|action| action.command == command)
     };
     let unknown: Vec<_> = commands.iter().filter(|command| !known(command)).collect();

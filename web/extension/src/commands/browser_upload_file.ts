@@ -1,53 +1,52 @@
 /**
  * Command `browser_upload_file`: puts files into a file input.
  *
- * A path is read by the browser on its own machine; `{name, mimeType, data}` brings the bytes
- * along (base64), which also works when the hub is elsewhere.
+ * Their bytes have come before, with `browser_upload_part`; here are their names and types. Paths
+ * are not taken: which files of a machine may be uploaded is the hub's to judge, and it reads them.
  */
 
-import { type Argument, defineCommand, invalid, isRecord, listOf } from '../command';
-import type { FileContent } from '../content/api';
-import { checkTarget, onElement, reportElement, TARGET } from '../driver/elements';
-import { setFilePaths } from '../driver/uploads';
+import {
+  type Argument,
+  defineCommand,
+  invalid,
+  isRecord,
+  listOf,
+  optional,
+  string,
+} from '../command';
+import type { FileFacts } from '../content/api';
+import { checkTarget, TARGET } from '../driver/elements';
+import { putFiles, takeUpload, UPLOAD_MOST_FILES } from '../driver/uploads';
 
-type Upload = string | FileContent;
+const WANTS =
+  'a list of {name, mimeType, size}, whose bytes have come in parts; paths are not taken';
 
 export default defineCommand({
   name: 'browser_upload_file',
   effect: 'act',
-  args: {
-    ...TARGET,
-    files: listOf(upload(), 'a list of paths or of {name, mimeType, data (base64)}'),
-  },
+  args: { ...TARGET, uploadId: optional(string()), files: listOf(facts(), WANTS) },
 
-  async run(page, { ref, selector, files }) {
+  async run(page, { ref, selector, uploadId, files }) {
+    // First of all: whatever comes of this call, the bytes are not kept any longer.
+    const { client, tabId } = page;
+    const uploaded = takeUpload({ clientId: client.id, tabId }, uploadId, files);
     const target = { ref, selector };
     checkTarget(target);
-    const paths = files.filter((file) => typeof file === 'string');
-    const contents = files.filter((file) => typeof file !== 'string');
-    if (paths.length > 0 && contents.length > 0) throw invalid('give paths or contents, not both');
-    return page.act(async (session) => {
-      if (paths.length > 0) return setFilePaths(page, session, target, paths);
-      const found = await onElement(page, target, (locator) => ({
-        method: 'setFiles',
-        args: [locator, contents],
-        arm: 'before',
-      }));
-      return { armed: found.where, element: reportElement(found, found.value) };
-    });
+    if (files.length > UPLOAD_MOST_FILES) throw invalid(`at most ${UPLOAD_MOST_FILES} files`);
+    return page.act(() => putFiles(page, target, uploaded));
   },
 });
 
-function upload(): Argument<Upload> {
+function facts(): Argument<FileFacts> {
   return {
-    wants: 'a path or {name, mimeType, data}',
+    wants: '{name, mimeType, size}',
     isOptional: false,
     read(value) {
-      if (typeof value === 'string') return { value };
       if (!isRecord(value)) return undefined;
-      const { name, mimeType = 'application/octet-stream', data } = value;
+      const { name, mimeType, size } = value;
       if (typeof name !== 'string' || typeof mimeType !== 'string') return undefined;
-      return typeof data === 'string' ? { value: { name, mimeType, data } } : undefined;
+      if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 0) return undefined;
+      return { value: { name, mimeType, size } };
     },
   };
 }

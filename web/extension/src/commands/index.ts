@@ -61,6 +61,7 @@ import browserThrottleNetwork from './browser_throttle_network';
 import browserType from './browser_type';
 import browserUnmockRequests from './browser_unmock_requests';
 import browserUploadFile from './browser_upload_file';
+import browserUploadPart from './browser_upload_part';
 import browserWaitFor from './browser_wait_for';
 import browserWaitForRequest from './browser_wait_for_request';
 
@@ -124,6 +125,7 @@ export const COMMANDS: readonly Command[] = [
   browserType,
   browserUnmockRequests,
   browserUploadFile,
+  browserUploadPart,
   browserWaitFor,
   browserWaitForRequest,
 ];

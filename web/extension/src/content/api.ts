@@ -213,12 +213,12 @@ export interface FieldPlan {
   readonly hasForm: boolean;
 }
 
-/** A file whose bytes came along, for upload without a path. */
-export interface FileContent {
+/** What a page is told of a file besides its bytes. */
+export interface FileFacts {
   readonly name: string;
   readonly mimeType: string;
-  /** Base64. */
-  readonly data: string;
+  /** Bytes. */
+  readonly size: number;
 }
 
 /** A tool that a document declares; every word is the page's. */
@@ -284,12 +284,12 @@ export interface ContentApi {
       readonly index?: number;
     },
   ): { readonly selected: readonly string[]; readonly element: Described } | Problem;
-  /** Puts files into a file input; fires input and change. */
-  setFiles(locator: Locator, files: readonly FileContent[]): Described | Problem;
-  /** Marks a file input so that the debugger can find it: returns a selector that is unique for now. */
-  mark(locator: Locator): { readonly selector: string; readonly element: Described } | Problem;
-  /** Takes the mark away again; the next `mark` does so too. */
-  unmark(): void;
+  /** Finds a file input that takes so many files; changes nothing. */
+  fileInput(locator: Locator, count: number): Described | Problem;
+  /** Keeps a part (base64) of one of the files with this key; those with another are dropped. */
+  keepPart(key: string, file: number, data: string): void;
+  /** Puts the files with this key into a file input; fires input and change. */
+  setFiles(locator: Locator, key: string, files: readonly FileFacts[]): Described | Problem;
   /** Scrolls, or only looks where that would lead and whether there is more that way. */
   scroll(
     locator: Locator | null,
@@ -354,6 +354,6 @@ export interface ContentApi {
   cancelTool(callId: string): void;
   /** Opens a port to the worker (`runtime.connect`) and keeps it open: wakes a worker that died. */
   keepAwake(): void;
-  /** Lets go of observers, marks and ports: called by the script that replaces this one. */
+  /** Lets go of observers, bytes and ports: called by the script that replaces this one. */
   retire(): void;
 }

@@ -4,7 +4,7 @@
  * What can only be done by trusted input is not done here.
  */
 
-import type { Described, FileContent, Locator, Problem } from './api';
+import type { Described, Locator, Problem } from './api';
 import { isProblem } from './describe';
 import {
   activeElement,
@@ -32,8 +32,6 @@ const FIELDS =
 export class Forms {
   readonly #targets: Targets;
   readonly #effects: Effects;
-  #marks = 0;
-  #marked: Element | null = null;
 
   constructor(targets: Targets, effects: Effects) {
     this.#targets = targets;
@@ -100,38 +98,20 @@ export class Forms {
     return { selected: Array.from(list.selectedOptions, (option) => option.value), element };
   }
 
-  setFiles(locator: Locator, files: readonly FileContent[]): Described | Problem {
-    const input = this.#fileInput(locator);
+  fileInput(locator: Locator, count: number): Described | Problem {
+    const input = this.#fileInput(locator, count);
+    return isProblem(input) ? input : this.#targets.report(input);
+  }
+
+  setFiles(locator: Locator, files: readonly File[]): Described | Problem {
+    const input = this.#fileInput(locator, files.length);
     if (isProblem(input)) return input;
-    if (files.length > 1 && !input.multiple) return this.#wrong(input, 'it takes one file only');
     const transfer = new DataTransfer();
-    for (const file of files) {
-      const bytes = decode(file.data);
-      if (!bytes) return this.#wrong(input, `the data of ${file.name} is not base64`);
-      transfer.items.add(new File([bytes], file.name, { type: file.mimeType }));
-    }
+    for (const file of files) transfer.items.add(file);
     const element = this.#targets.report(input);
     input.files = transfer.files;
     announce(input);
     return element;
-  }
-
-  mark(locator: Locator): { selector: string; element: Described } | Problem {
-    const input = this.#fileInput(locator);
-    if (isProblem(input)) return input;
-    this.unmark();
-    const mark = `${++this.#marks}-${Math.random().toString(36).slice(2)}`;
-    input.setAttribute('data-tabwire-mark', mark);
-    this.#marked = input;
-    return {
-      selector: `[data-tabwire-mark="${mark}"]`,
-      element: this.#targets.report(input),
-    };
-  }
-
-  unmark(): void {
-    this.#marked?.removeAttribute('data-tabwire-mark');
-    this.#marked = null;
   }
 
   submit(locator: Locator | null): Described | Problem {
@@ -165,13 +145,14 @@ export class Forms {
     return form;
   }
 
-  #fileInput(locator: Locator): HTMLInputElement | Problem {
+  #fileInput(locator: Locator, count: number): HTMLInputElement | Problem {
     const found = this.#targets.find(locator);
     if (isProblem(found)) return found;
     const control = controlOf(found);
     const inner = isFileInput(control) ? control : firstFileInput(control);
     if (!inner) return this.#wrong(found, 'it is not a file input');
     if (isDisabled(inner)) return { problem: 'disabled', element: this.#targets.describe(inner) };
+    if (count > 1 && !inner.multiple) return this.#wrong(inner, 'it takes one file only');
     return inner;
   }
 
@@ -299,14 +280,6 @@ function isFileInput(element: Element): element is HTMLInputElement {
 function firstFileInput(element: Element): HTMLInputElement | null {
   for (const inner of queryAll(element, 'input')) if (isFileInput(inner)) return inner;
   return null;
-}
-
-function decode(data: string): Uint8Array<ArrayBuffer> | null {
-  try {
-    return Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-  } catch {
-    return null;
-  }
 }
 
 /** The form an element is in, or is the control of. */

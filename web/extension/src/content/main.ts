@@ -10,6 +10,7 @@ import { Covers } from './covers';
 import { isProblem } from './describe';
 import { Effects } from './effects';
 import { Fields, labelled } from './fields';
+import { FileParts } from './file-parts';
 import { Forms } from './forms';
 import { geometry } from './frames';
 import { attributeOf, inView, marks, query } from './inspect';
@@ -35,6 +36,7 @@ function create(version: string, refs: Refs): ContentApi {
   const stir = new Stir(effects);
   const targets = new Targets(refs, stir);
   const forms = new Forms(targets, effects);
+  const parts = new FileParts();
   const pageTools = new PageTools(refs);
   const fields = new Fields(targets, effects);
   const port = new WakePort();
@@ -52,9 +54,9 @@ function create(version: string, refs: Refs): ContentApi {
     focusOn: (locator) => forms.focusOn(locator),
     checked: (locator) => forms.checked(locator),
     select: (locator, wanted) => forms.select(locator, wanted),
-    setFiles: (locator, files) => forms.setFiles(locator, files),
-    mark: (locator) => forms.mark(locator),
-    unmark: () => forms.unmark(),
+    fileInput: (locator, count) => forms.fileInput(locator, count),
+    keepPart: (key, file, data) => parts.keep(key, file, data),
+    setFiles: (locator, key, files) => forms.setFiles(locator, parts.take(key, files)),
     scroll: (locator, by, isLook) => scroll(targets, locator, by, isLook),
     submit: (locator) => forms.submit(locator),
     content: (options) => contentOf(targets, options),
@@ -83,7 +85,7 @@ function create(version: string, refs: Refs): ContentApi {
       stir.stop();
       pageTools.retire();
       port.close();
-      forms.unmark();
+      parts.drop();
       covers.uncover();
     },
   };

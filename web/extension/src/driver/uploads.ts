@@ -1,177 +1,171 @@
 /**
- * Files by path, which only the debugger may put into an input.
+ * Files on their way to a page: their parts are kept here until the call that puts them into an
+ * input, and then go to the content script part by part, for what is injected is JSON.
  *
- * The input is marked by the content script and found again in our isolated world, through closed
- * shadow roots too; frames of other processes are out of reach of this way.
+ * Names, types and bytes come from the hub; a path never does. An upload belongs to the client and
+ * the tab that it was begun for. What is kept is bounded, and forgotten when no part has come for a
+ * while; it does not survive the worker.
  */
 
-import { CommandError } from '../command';
-import type { Session } from './debugger';
-import { onDebuggerEvent } from './debugger-events';
+import { CommandError, invalid } from '../command';
+import type { FileFacts } from '../content/api';
 import { onElement, reportElement, type Target } from './elements';
-import { type Fields, fieldsOf, textIn } from './fields';
 import type { Page, Performed } from './page';
 
-/** Puts files of this machine into a file input. */
-export async function setFilePaths(
+/** Bytes of all uploads together. */
+export const UPLOADS_MOST_BYTES = 50 * 1_048_576;
+/** Files of one upload. */
+export const UPLOAD_MOST_FILES = 20;
+/** Base64 characters of one part. */
+export const UPLOAD_PART_CHARACTERS = 4 * 1_048_576;
+const FORGOTTEN_AFTER_MS = 60_000;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** Whose an upload is. */
+export interface UploadOwner {
+  readonly clientId: string;
+  readonly tabId: number;
+}
+
+/** A part of a file, as the hub sends it. */
+export interface UploadPart {
+  readonly uploadId: string;
+  /** Which of the files. */
+  readonly file: number;
+  /** Where it begins: parts come in order. */
+  readonly offset: number;
+  /** Base64. */
+  readonly data: string;
+}
+
+/** A file with all its parts, each in base64. */
+export interface UploadedFile extends FileFacts {
+  readonly parts: readonly string[];
+}
+
+interface KeptFile {
+  readonly parts: string[];
+  size: number;
+}
+
+interface Upload {
+  readonly owner: UploadOwner;
+  readonly files: Map<number, KeptFile>;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+const uploads = new Map<string, Upload>();
+let keptBytes = 0;
+
+/** Keeps a part; returns how many bytes of its file there are now. */
+export function keepPart(owner: UploadOwner, part: UploadPart): number {
+  const { uploadId, file, offset, data } = part;
+  if (data.length > UPLOAD_PART_CHARACTERS) {
+    throw invalid(`a part has at most ${UPLOAD_PART_CHARACTERS} characters`);
+  }
+  if (data.length % 4 !== 0 || !BASE64.test(data)) throw invalid('data must be base64');
+  const upload = uploads.get(uploadId);
+  if (upload !== undefined && !isOwner(upload, owner)) throw unknownUpload();
+  const kept = upload?.files.get(file) ?? { parts: [], size: 0 };
+  if (offset !== kept.size) {
+    throw invalid(`the part begins at ${offset}, and ${kept.size} bytes of its file are here`);
+  }
+  const size = sizeOf(data);
+  if (keptBytes + size > UPLOADS_MOST_BYTES) throw tooMuch();
+  keptBytes += size;
+  kept.parts.push(data);
+  kept.size += size;
+  (upload ?? begin(uploadId, owner)).files.set(file, kept);
+  prolong(uploadId);
+  return kept.size;
+}
+
+/** Takes an upload out, whole or not at all; it is not kept any longer. */
+export function takeUpload(
+  owner: UploadOwner,
+  uploadId: string | undefined,
+  files: readonly FileFacts[],
+): UploadedFile[] {
+  const upload = uploadId === undefined ? undefined : uploads.get(uploadId);
+  if (upload !== undefined && !isOwner(upload, owner)) throw unknownUpload();
+  if (uploadId !== undefined) forgetUpload(uploadId);
+  return files.map((facts, index) => {
+    const { parts, size } = upload?.files.get(index) ?? { parts: [], size: 0 };
+    if (size !== facts.size) throw unknownUpload();
+    return { ...facts, parts };
+  });
+}
+
+/** Forgets an upload; one that is not known is none. */
+export function forgetUpload(uploadId: string): void {
+  const upload = uploads.get(uploadId);
+  if (upload === undefined) return;
+  clearTimeout(upload.timer);
+  for (const { size } of upload.files.values()) keptBytes -= size;
+  uploads.delete(uploadId);
+}
+
+/** Puts files into a file input, in whichever frame it is. */
+export async function putFiles(
   page: Page,
-  session: Session,
   target: Target,
-  files: readonly string[],
+  files: readonly UploadedFile[],
 ): Promise<Performed> {
-  if (!(await chrome.extension.isAllowedFileSchemeAccess())) throw noFileAccess();
+  // Before anything is sent there: it may be no file input, or take one file only.
   const found = await onElement(page, target, (locator) => ({
-    method: 'mark',
-    args: [locator],
-    arm: 'after',
+    method: 'fileInput',
+    args: [locator, files.length],
   }));
-  const objectId = await findMarked(page, session, found.value.selector);
-  // The page can see the mark: it stays no longer than needed.
-  await page.call({ where: found.where, method: 'unmark', args: [] });
-  if (objectId === undefined) throw outOfReach();
-  if (files.length > 1 && !(await takesSeveral(session, objectId))) throw oneOnly();
-  const missing = await page.guard(firstUnreadable(session, objectId, files), 10_000);
-  if (missing !== undefined) throw unreadable(missing);
-  await page.guard(session.send('DOM.setFileInputFiles', { files, objectId }), 10_000);
-  return { armed: found.where, element: reportElement(found, found.value.element) };
-}
-
-/**
- * Chrome takes a path to nowhere without a word. So an input that nobody sees gets the files
- * first, and what can be read is found out by reading.
- */
-async function firstUnreadable(
-  session: Session,
-  inputId: string,
-  files: readonly string[],
-): Promise<string | undefined> {
-  const twin = await session.send('Runtime.callFunctionOn', {
-    objectId: inputId,
-    functionDeclaration: unseenTwin.toString(),
-  });
-  const objectId = textIn(fieldsOf(twin.result), 'objectId');
-  if (objectId === undefined) return undefined;
-  await session.send('DOM.setFileInputFiles', { files, objectId });
-  const answer = await session.send('Runtime.callFunctionOn', {
-    objectId,
-    functionDeclaration: readableFiles.toString(),
-    awaitPromise: true,
-    returnByValue: true,
-  });
-  const { value } = fieldsOf(answer.result);
-  const names: unknown[] = Array.isArray(value) ? value : [];
-  return files.find((file) => !names.includes(file.split(/[\\/]/).at(-1)));
-}
-
-// Serialised into our world in the page: may not close over this module.
-function unseenTwin(this: HTMLInputElement): HTMLInputElement {
-  const twin = document.createElement('input');
-  twin.type = 'file';
-  twin.multiple = true;
-  return twin;
-}
-
-async function takesSeveral(session: Session, objectId: string): Promise<boolean> {
-  const functionDeclaration = 'function () { return this.multiple }';
-  const call = { objectId, functionDeclaration, returnByValue: true };
-  const answer = await session.send('Runtime.callFunctionOn', call);
-  return fieldsOf(answer.result).value === true;
-}
-
-// Serialised into our world in the page: may not close over this module.
-async function readableFiles(this: HTMLInputElement): Promise<string[]> {
-  const names: string[] = [];
-  for (const file of this.files ?? []) {
-    // A file that is not there has the size 0, and then a part of it can be read.
-    const part = file.size === 0 ? file : file.slice(0, 1);
-    const isRead = await part.arrayBuffer().then(
-      () => true,
-      () => false,
-    );
-    if (isRead) names.push(file.name);
-  }
-  return names;
-}
-
-/** Looks for a marked element in all our worlds; the mark is unique. */
-async function findMarked(
-  page: Page,
-  session: Session,
-  selector: string,
-): Promise<string | undefined> {
-  for (const uniqueContextId of await ownContexts(session)) {
-    const expression = `(${findDeep.toString()})(${JSON.stringify(selector)})`;
-    const answer = await page.guard(
-      session.send('Runtime.evaluate', { expression, uniqueContextId }),
-      10_000,
-    );
-    const objectId = textIn(fieldsOf(answer.result), 'objectId');
-    if (objectId !== undefined) return objectId;
-  }
-  return undefined;
-}
-
-/** Turning `Runtime` on tells all contexts; their names keep working when it is off again. */
-async function ownContexts(session: Session): Promise<string[]> {
-  const contexts: string[] = [];
-  const stop = onDebuggerEvent((tabId, method, params) => {
-    if (tabId !== session.tabId || method !== 'Runtime.executionContextCreated') return;
-    const context = fieldsOf(params.context);
-    const id = textIn(context, 'uniqueId');
-    if (id !== undefined && isOwn(context)) contexts.push(id);
-  });
-  try {
-    // Only a change from off to on tells them; whoever wants the console turns it on again.
-    await session.send('Runtime.disable');
-    await session.send('Runtime.enable');
-  } finally {
-    stop();
-  }
-  return contexts;
-}
-
-function isOwn(context: Fields): boolean {
-  return textIn(context, 'origin') === `chrome-extension://${chrome.runtime.id}`;
-}
-
-// Serialised into the page: may not close over this module.
-function findDeep(selector: string): Element | null {
-  const search = (root: Document | ShadowRoot): Element | null => {
-    const found = root.querySelector(selector);
-    if (found !== null) return found;
-    for (const element of root.querySelectorAll('*')) {
-      const inner =
-        element instanceof HTMLElement ? chrome.dom.openOrClosedShadowRoot(element) : null;
-      const deeper = inner === null ? null : search(inner as ShadowRoot);
-      if (deeper !== null) return deeper;
+  const { where } = found;
+  const { ref } = reportElement(found, found.value);
+  const key = crypto.randomUUID();
+  for (const [index, { parts }] of files.entries()) {
+    for (const data of parts) {
+      await page.call({ where, method: 'keepPart', args: [key, index, data] });
     }
-    return null;
-  };
-  return search(document);
+  }
+  const facts = files.map(({ name, mimeType, size }) => ({ name, mimeType, size }));
+  const set = await onElement(page, { ref }, (locator) => ({
+    method: 'setFiles',
+    args: [locator, key, facts],
+    arm: 'before',
+  }));
+  return { armed: set.where, element: reportElement(set, set.value) };
 }
 
-function oneOnly(): CommandError {
-  return new CommandError('WRONG_ELEMENT', 'this input takes one file only; give one');
+function begin(uploadId: string, owner: UploadOwner): Upload {
+  const upload: Upload = { owner, files: new Map(), timer: undefined };
+  uploads.set(uploadId, upload);
+  return upload;
 }
 
-function unreadable(name: string): CommandError {
+function prolong(uploadId: string): void {
+  const upload = uploads.get(uploadId);
+  if (upload === undefined) return;
+  clearTimeout(upload.timer);
+  upload.timer = setTimeout(() => forgetUpload(uploadId), FORGOTTEN_AFTER_MS);
+}
+
+function isOwner({ owner }: Upload, { clientId, tabId }: UploadOwner): boolean {
+  return owner.clientId === clientId && owner.tabId === tabId;
+}
+
+function sizeOf(base64: string): number {
+  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
+  return (base64.length / 4) * 3 - padding;
+}
+
+function unknownUpload(): CommandError {
   return new CommandError(
-    'INVALID_ARGUMENT',
-    `the file ${JSON.stringify(name)} cannot be read; give the full path of a file on the browser's machine`,
+    'UPLOAD_INCOMPLETE',
+    'the browser does not have all bytes of these files (any more); upload them again',
   );
 }
 
-function noFileAccess(): CommandError {
+function tooMuch(): CommandError {
+  const mebibytes = UPLOADS_MOST_BYTES / 1_048_576;
   return new CommandError(
-    'RESTRICTED_PAGE',
-    'Tabwire may not read files by path: allow access to file URLs in chrome://extensions, ' +
-      'or send the content as {name, mimeType, data}',
-  );
-}
-
-function outOfReach(): CommandError {
-  return new CommandError(
-    'WRONG_ELEMENT',
-    'this file input is in a frame of another site; send the content as {name, mimeType, data}',
+    'TOO_LARGE',
+    `uploads under way have at most ${mebibytes} MiB in this browser; upload less, or later`,
   );
 }
