@@ -40,6 +40,9 @@ pub struct SessionRecord {
     /// Who has which of its tabs.
     #[serde(default)]
     pub holders: Vec<HolderRecord>,
+    /// How many tabs its user keeps to themselves.
+    #[serde(default)]
+    pub hidden_tabs: u64,
     /// Since when its peer is away, in milliseconds since 1970; none while it is there.
     #[serde(default)]
     pub away_since_ms: Option<u64>,

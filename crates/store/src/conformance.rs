@@ -285,6 +285,7 @@ pub fn record(id: &str, name: &str) -> SessionRecord {
         tabs: Vec::new(),
         tools: Vec::new(),
         holders: Vec::new(),
+        hidden_tabs: 0,
         away_since_ms: None,
     }
 }

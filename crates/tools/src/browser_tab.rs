@@ -70,7 +70,6 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
 }
 
 async fn open(order: Order<'_>) -> Result<Output, Fault> {
-    order.toolbox.check_address(order.args.get("url"))?;
     let session = order.find_session()?;
     let result = order.send(&session, None, NEW, &order.args).await?;
     remember(&order, &session, &result);
@@ -161,6 +160,9 @@ fn show(action: &Action, client: &ClientId, mut told: Vec<Told>) -> Output {
             }
             Err(fault) => lines.push(format!("{name}: {fault}")),
         }
+        if let hidden @ 1.. = session.hidden_tabs() {
+            lines.push(format!("{name}: {}", not_shown(hidden)));
+        }
         match tabs {
             Ok(tabs) => listed.extend(tabs.iter().map(|tab| entry(session, tab, client))),
             Err(fault) => failed.push(json!({"session": name, "error": fault.to_string()})),
@@ -175,6 +177,15 @@ fn show(action: &Action, client: &ClientId, mut told: Vec<Told>) -> Output {
         _ => None,
     };
     answer::limited(action, lines.join("\n"), structured, source)
+}
+
+/// Says that there are tabs which the user keeps to themselves, and how they show them.
+fn not_shown(hidden: u64) -> String {
+    let tabs = if hidden == 1 { "tab" } else { "tabs" };
+    format!(
+        "{hidden} more {tabs} of the user's own, not shown; the user can give you one in the \
+         extension's window, or show all in its options"
+    )
 }
 
 fn line(tab: &Tab, whose: Option<String>) -> String {

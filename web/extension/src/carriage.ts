@@ -10,6 +10,13 @@ import { isRecord, isText } from './check';
 /** The name of the port between content script and worker. */
 export const CARRIER = 'carrier';
 
+/** What the content script asks when it begins: whether its page's origin is one to be carried. */
+export const MAY_CARRY = { type: 'mayCarry' } as const;
+
+export function isMayCarry(value: unknown): boolean {
+  return isRecord(value) && value.type === MAY_CARRY.type;
+}
+
 /** What a page says; `open` comes first. */
 export type FromPage =
   | { readonly type: 'open'; readonly instanceId: string }

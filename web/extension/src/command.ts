@@ -41,6 +41,7 @@ export type ErrorCode =
   | 'TOO_LARGE'
   | 'TRACE_FAILED'
   | 'TRACE_RUNNING'
+  | 'UPLOAD_INCOMPLETE'
   | 'WRONG_ELEMENT'
   | 'unknown_tool';
 
@@ -98,7 +99,8 @@ interface CommandBase {
 
 /**
  * A command as `execute` runs it. `on` says what it needs: nothing (`browser`), a tab whatever it
- * shows (`tab`), or a page that may be read and touched (`page`).
+ * shows (`tab`: what leaves, shows or closes it), a tab whose address clients may use (`site`), or
+ * a page that may be read and touched (`page`).
  */
 export type Command =
   | (CommandBase & {
@@ -106,14 +108,14 @@ export type Command =
       bind(args: unknown): (caller: Caller) => Promise<unknown>;
     })
   | (CommandBase & {
-      readonly on: 'page' | 'tab';
+      readonly on: 'page' | 'site' | 'tab';
       /** Only what answers a dialog may run while one is open. */
       readonly answersDialog: boolean;
       bind(args: unknown): (page: Page) => Promise<unknown>;
     });
 
 interface TabDefinition<A extends Arguments> extends CommandBase {
-  readonly on?: 'page' | 'tab';
+  readonly on?: 'page' | 'site' | 'tab';
   readonly answersDialog?: boolean;
   readonly args: A;
   run(page: Page, args: ValuesOf<A>): Promise<unknown>;

@@ -17,7 +17,7 @@ import { type Caller, Page } from './driver/page';
 import { callTool, discover } from './driver/page-tools';
 import { ignore, within } from './driver/race';
 import { driverReady } from './driver/register';
-import { checkRestricted } from './driver/restricted';
+import { checkPage } from './driver/restricted';
 import type { Services } from './driver/services';
 import { wake } from './driver/wake';
 
@@ -86,7 +86,7 @@ async function mayBeRead(page: Page, services: Services): Promise<boolean> {
   try {
     await driverReady();
     const { url = '' } = await page.tab();
-    checkRestricted(url);
+    await checkPage(url, services);
     await services.checkSite(await page.site());
     return true;
   } catch {
@@ -138,13 +138,9 @@ async function checkUser(command: Command, services: Services): Promise<void> {
 async function prepare(command: Exclude<Command, { on: 'browser' }>, page: Page): Promise<void> {
   const found = await page.tab();
   const tab = command.on === 'page' ? await untilThere(page, found) : found;
-  // Neither its words nor its buttons are a client's business there.
-  if (command.answersDialog) await page.services.checkSite(tab.url ?? '');
-  if (command.on === 'page') {
-    const { url = '' } = tab;
-    checkRestricted(url);
-    await page.services.checkSite(url);
-  }
+  const { url = '' } = tab;
+  if (command.on === 'page') await checkPage(url, page.services);
+  if (command.on === 'site') await page.services.checkSite(url);
   if (!command.answersDialog) checkNoDialog(page.tabId);
   if (command.on === 'page') await page.services.checkSite(await page.site());
   if (command.on === 'page') await wake(page, tab);

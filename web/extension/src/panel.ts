@@ -43,6 +43,21 @@ export interface PanelClient {
   readonly tabs: readonly PanelTab[];
 }
 
+/** A client that a tab can be given to. */
+export interface PanelReceiver {
+  readonly id: string;
+  readonly title: string;
+}
+
+/** The tab that the user looks at, and what can be done with it. */
+export interface PanelFront {
+  readonly tabId: number;
+  /** The origin of its page, where that is not allowed to connect and could be. */
+  readonly connectable?: string;
+  /** Who can get it. */
+  readonly receivers: readonly PanelReceiver[];
+}
+
 export interface PanelState {
   readonly link: LinkState;
   readonly paired: Pairing;
@@ -53,8 +68,13 @@ export interface PanelState {
   readonly clients: readonly PanelClient[];
   /** What the user took back. */
   readonly taken: readonly PanelTab[];
-  /** Origins of web apps that have asked to connect and wait for the user's word. */
-  readonly asking: readonly string[];
+  /** Whether clients see tabs that are not theirs. */
+  readonly otherTabs: boolean;
+  /** All clients that a tab can be given to. */
+  readonly receivers: readonly PanelReceiver[];
+  /** Origins of web apps that wait for the user to allow them at the hub. */
+  readonly waitingApps: readonly string[];
+  readonly front?: PanelFront;
 }
 
 export type Wish =
@@ -66,9 +86,12 @@ export type Wish =
   | { readonly type: 'unpair' }
   | { readonly type: 'take'; readonly tabId: number }
   | { readonly type: 'give'; readonly tabId: number }
-  /** Let a web app connect from now on, or do not ask again for now. */
+  /** Make a tab a client's own. */
+  | { readonly type: 'giveTo'; readonly tabId: number; readonly clientId: string }
+  /** Let a web app connect through this browser from now on. */
   | { readonly type: 'allow'; readonly origin: string }
-  | { readonly type: 'putOff'; readonly origin: string }
+  /** Answer a web app that waits at the hub. */
+  | { readonly type: 'answerApp'; readonly origin: string; readonly allowed: boolean }
   /** Bring a tab to the front. */
   | { readonly type: 'show'; readonly tabId: number };
 
@@ -83,8 +106,11 @@ export function isWish(value: unknown): value is Wish {
     case 'pair':
       return isText(value.code);
     case 'allow':
-    case 'putOff':
       return isText(value.origin);
+    case 'answerApp':
+      return isText(value.origin) && typeof value.allowed === 'boolean';
+    case 'giveTo':
+      return isId(value.tabId) && isText(value.clientId);
     case 'take':
     case 'give':
     case 'show':

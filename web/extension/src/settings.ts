@@ -18,6 +18,8 @@ export interface Settings {
   readonly deniedSites: readonly string[];
   /** Whether clients may look but not act. */
   readonly readOnly: boolean;
+  /** Whether clients may see tabs that are not theirs; absent: if Tabwire has started the browser. */
+  readonly otherTabs?: boolean;
   /** Origins of web apps that may connect to the hub through this browser; absent is none. */
   readonly webApps?: readonly string[];
 }
@@ -28,6 +30,11 @@ export const DEFAULT_SETTINGS: Settings = {
   deniedSites: [],
   readOnly: false,
 };
+
+/** Whether clients may see tabs that are not theirs: a browser that we started is for them. */
+export function showsOtherTabs({ otherTabs }: Settings, isLaunched: boolean): boolean {
+  return otherTabs ?? isLaunched;
+}
 
 export const LONGEST_LABEL = 40;
 
@@ -41,6 +48,7 @@ function isSettings(value: unknown): value is Settings {
     isListOf(value.allowedSites, isText) &&
     isListOf(value.deniedSites, isText) &&
     typeof value.readOnly === 'boolean' &&
+    (value.otherTabs === undefined || typeof value.otherTabs === 'boolean') &&
     (value.webApps === undefined || isListOf(value.webApps, isText))
   );
 }

@@ -8,6 +8,9 @@
 import type { Settings } from './settings';
 import { refusalOf } from './sites';
 
+/** What the user of a page can do; the SDK has the same words. */
+const PRESS = 'press "Let this page connect" in the Tabwire extension';
+
 /** Why a page is not carried: a word that the SDK knows, and what its user reads. */
 export interface Refusal {
   readonly word: 'not_allowed_yet' | 'origin_not_allowed' | 'stopped' | 'too_many';
@@ -28,10 +31,18 @@ export function readOrigin(text: string): string | undefined {
 export function refusalOfApp(origin: string, settings: Settings): Refusal | undefined {
   const denied = refusalOf(origin, settings);
   if (denied !== undefined) {
-    const message = `${denied} (they decide it in the options of the Tabwire extension)`;
+    const message = `${denied.reason} (they decide it in the options of the Tabwire extension)`;
     return { word: 'origin_not_allowed', message };
   }
   if (settings.webApps?.includes(origin)) return undefined;
-  const message = `${origin} is not allowed yet to connect; allow it in the Tabwire extension`;
+  const message = `${origin} is not allowed to connect; ${PRESS}`;
   return { word: 'not_allowed_yet', message };
+}
+
+/** Returns the origins whose pages may connect as things stand. */
+export function allowedOrigins(settings: Settings): string[] {
+  const { webApps = [] } = settings;
+  return webApps.filter(
+    (origin) => readOrigin(origin) === origin && refusalOfApp(origin, settings) === undefined,
+  );
 }

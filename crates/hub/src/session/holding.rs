@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use model::{Change, ClientId, Code, Effect, Fault, Json, Level, TabId};
+use model::{Change, ClientId, Code, Effect, Fault, Json, Kind, Level, TabId, json::cut};
 use serde_json::{Value, json};
 
 use super::{Caller, Core, Session};
@@ -15,6 +15,13 @@ const TAKEN: &str = "tabTaken";
 const GIVEN: &str = "tabGiven";
 const ALL_TAKEN: &str = "tabsTaken";
 const STARTED: &str = "browserStarted";
+const HIDDEN: &str = "tabsHidden";
+/// The event that names the clients to whom a tab can be given.
+const CLIENTS: &str = "clients";
+/// The event by which the user lets a web app in, or does not.
+const APP_ANSWERED: &str = "appAnswered";
+/// Characters of a client's name that the browser tells.
+const CLIENT_NAME: usize = 128;
 /// The event that tells the browser whose a tab is.
 const OWNER: &str = "tabOwner";
 
@@ -27,6 +34,11 @@ impl Session {
     /// Returns who has a tab.
     pub fn holder(&self, tab: TabId) -> Option<Holder> {
         self.core.lock().tabs.holder(tab).cloned()
+    }
+
+    /// Returns how many of its tabs the browser's user keeps to themselves.
+    pub fn hidden_tabs(&self) -> u64 {
+        self.core.lock().hidden_tabs
     }
 
     /// Makes a tab that was just opened for a client its own, and the one it used last.
@@ -71,7 +83,7 @@ impl Session {
         core.tabs.offer(client, tab, to.to_owned())?;
         self.save(&core);
         drop(core);
-        self.tell_owner(tab, None);
+        self.tell_owner(tab, Some(to));
         Ok(())
     }
 
@@ -118,12 +130,35 @@ impl Session {
         }
     }
 
-    fn tell_owner(self: &Arc<Self>, tab: TabId, holder: Option<&Holder>) {
-        let client = match holder {
-            Some(Holder::Client { id, name }) => json!({"id": id.as_str(), "name": name}),
-            _ => json!(null),
-        };
-        let data = json!({"tabId": tab.0, "client": client});
+    /// Tells the browser that nobody has a tab, or for whom it is kept: then it is not the user's
+    /// own again.
+    /// Tells a browser that keeps tabs apart who has called.
+    pub(crate) fn tell_clients(self: &Arc<Self>) {
+        if self.is_connected() && self.keeps_tabs_apart() {
+            self.notify(CLIENTS, Level::Info, self.services.clients.told());
+        }
+    }
+
+    /// Passes on what the user says of web apps, if it is the user's own browser that tells.
+    pub(super) fn note_app_answer(&self, core: &Core, change: &Change) {
+        let Change::Event { name, data, .. } = change else { return };
+        let is_at_home = core.link.as_ref().is_some_and(|link| link.at_home);
+        if name != APP_ANSWERED || !is_at_home || self.kind != Kind::Browser {
+            return;
+        }
+        let data = data.to_value().unwrap_or_default();
+        if let (Some(origin), Some(allowed)) = (data["origin"].as_str(), data["allowed"].as_bool())
+            && let Some(hear) = self.services.app_answers.get()
+        {
+            hear(origin.to_owned(), allowed);
+        }
+    }
+
+    fn tell_owner(self: &Arc<Self>, tab: TabId, kept_for: Option<&str>) {
+        let mut data = json!({"tabId": tab.0, "client": null});
+        if let Some(to) = kept_for {
+            data["keptFor"] = json!(to);
+        }
         self.notify(OWNER, Level::Info, Json::of(&data));
     }
 }
@@ -154,12 +189,22 @@ impl Core {
             Change::Event { name, data, .. } if name == TAKEN || name == GIVEN => {
                 let data = data.to_value().unwrap_or_default();
                 let Some(tab) = data["tabId"].as_u64().map(TabId) else { return false };
-                match name == TAKEN {
-                    // Only tabs that are known, whose number is limited.
-                    true if self.catalog.tabs().any(|known| known.id == tab) => self.tabs.take(tab),
-                    true => return false,
-                    false => self.tabs.forget(tab),
+                // Only tabs that are known, whose number is limited.
+                let is_known = self.catalog.tabs().any(|known| known.id == tab);
+                match (name == TAKEN, given_to(&data["client"])) {
+                    (true, _) if is_known => self.tabs.take(tab),
+                    (true, _) => return false,
+                    (false, Some((client, name))) if is_known => {
+                        self.tabs.open(&client, &name, tab);
+                        self.catalog.remember(&client, tab);
+                    }
+                    (false, _) => self.tabs.forget(tab),
                 }
+            }
+            Change::Event { name, data, .. } if name == HIDDEN => {
+                let data = data.to_value().unwrap_or_default();
+                let count = data["count"].as_u64().unwrap_or_default();
+                return std::mem::replace(&mut self.hidden_tabs, count) != count;
             }
             Change::Event { name, data, .. } if name == ALL_TAKEN => {
                 let data = data.to_value().unwrap_or_default();
@@ -173,4 +218,11 @@ impl Core {
         }
         true
     }
+}
+
+/// Reads to whom the user gives a tab.
+fn given_to(client: &Value) -> Option<(ClientId, String)> {
+    let id = ClientId::parse(client["id"].as_str()?).ok()?;
+    let name = client["name"].as_str().unwrap_or_default();
+    Some((id, cut(name, CLIENT_NAME)))
 }

@@ -62,7 +62,7 @@ pub(super) struct Gone {
 
 /// One write.
 pub(super) enum Change {
-    Session(SessionRecord),
+    Session(Box<SessionRecord>),
     Forget(SessionId, Gone),
     Received(SessionId, Position),
     State(SessionId, Arc<StateRecord>),
@@ -143,7 +143,7 @@ impl Changes {
         let weight = &mut self.weight;
         match change {
             Change::Session(record) => {
-                put(&mut self.sessions, record.id.clone(), record, weight);
+                put(&mut self.sessions, record.id.clone(), *record, weight);
             }
             Change::Forget(session, gone) => self.forget(session, gone),
             Change::Received(session, seen) => put(&mut self.received, session, seen, weight),

@@ -26,7 +26,7 @@ impl Store for EmbeddedStore {
 
     fn save_session(&self, record: SessionRecord) -> Result<(), StoreError> {
         let mut memory = self.kept.lock();
-        self.queue.push(Change::Session(record.clone()))?;
+        self.queue.push(Change::Session(Box::new(record.clone())))?;
         memory.kept.sessions.insert(record.id.clone(), record);
         Ok(())
     }

@@ -191,6 +191,7 @@ pub fn record(session: &str) -> SessionRecord {
         tabs: Vec::new(),
         tools: Vec::new(),
         holders: Vec::new(),
+        hidden_tabs: 0,
         away_since_ms: None,
     }
 }

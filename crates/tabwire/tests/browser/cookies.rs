@@ -50,10 +50,24 @@ async fn cookies_are_set_read_and_cleared() {
     // Chrome lets no cookie live longer than 400 days.
     assert!(shown.contains("mine=1; 127.0.0.1/; SameSite=Lax; expires 1"), "{shown}");
 
-    // Cookies of another site stay, and are there for whoever names it.
+    // Cookies of another site are there for whoever has a tab on it, and stay.
     let elsewhere = json!({"name": "other", "value": "4", "url": stage.site.elsewhere("/")});
-    network(client, "set_cookie", elsewhere).await;
-    let other = network(client, "get_cookies", json!({"domain": "localhost"})).await;
+    for (action, args) in [
+        ("set_cookie", elsewhere.clone()),
+        ("get_cookies", json!({"domain": "localhost"})),
+        ("get_cookies", json!({"urls": [stage.site.elsewhere("/")]})),
+        ("clear_cookies", json!({"domain": "localhost"})),
+    ] {
+        let args = with(json!({"action": action}), args);
+        let words = client.fails("browser_network", args, "SITE_NOT_ALLOWED").await;
+        assert!(words.contains("open a page of that site first"), "{words}");
+    }
+    let here =
+        client.listed("the client's tab", |tab| tab["owner"] == "yours").await["tab"].clone();
+    let there = client.new_tab(&stage.site.elsewhere("/storage.html")).await;
+    network(client, "set_cookie", with(elsewhere, json!({"tab": there}))).await;
+    let asked = json!({"domain": "localhost", "tab": here});
+    let other = network(client, "get_cookies", asked).await;
     assert_eq!(names(&other), ["other"]);
     let cleared = network(client, "clear_cookies", json!({"name": "mine"})).await;
     assert_eq!(cleared["names"], json!(["mine"]));
@@ -67,6 +81,9 @@ async fn cookies_are_set_read_and_cleared() {
     assert_eq!(names(&network(client, "get_cookies", deep).await), [""; 0]);
     let other = network(client, "get_cookies", json!({"domain": "localhost"})).await;
     assert_eq!(names(&other), ["other"]);
+    client.tab("close", json!({"tab": there})).await;
+    let args = json!({"action": "get_cookies", "domain": "localhost", "tab": here});
+    client.fails("browser_network", args, "SITE_NOT_ALLOWED").await;
 }
 
 #[tokio::test]

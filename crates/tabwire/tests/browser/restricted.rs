@@ -2,6 +2,7 @@
 //! end.
 
 use serde_json::json;
+use testkit::eventually;
 
 use crate::stage::{Driver, Stage, code};
 
@@ -46,6 +47,29 @@ async fn addresses_that_are_not_of_the_web_are_refused_and_the_page_stays() {
     }
     assert_eq!(client.evaluate("location.pathname").await, "/start.html");
     assert!(client.seen(site, json!({})).await.is_empty());
+}
+
+#[tokio::test]
+async fn the_hubs_own_pages_are_not_read_however_the_tab_came_there() {
+    let stage = Stage::at("/start.html").await;
+    let client = &stage.client;
+    for host in ["127.0.0.1", "localhost"] {
+        let own = format!("http://{host}:{}/health", stage.hub.port());
+        let goes = format!("void setTimeout(() => location.assign('{own}'))");
+        // The page leaves while it is asked, or after.
+        client.result("browser_execute", json!({"expression": goes})).await;
+        eventually("the page is closed to clients", async || {
+            let shown = client.result("browser_snapshot", json!({})).await;
+            (code(&shown) == "RESTRICTED_PAGE").then_some(())
+        })
+        .await;
+        let asked = json!({"expression": "document.body.innerText"});
+        client.fails("browser_execute", asked, "RESTRICTED_PAGE").await;
+        let picture = json!({"action": "screenshot"});
+        client.fails("browser_content", picture, "RESTRICTED_PAGE").await;
+        stage.open("/start.html").await;
+        assert_eq!(client.evaluate("document.title").await, "Start", "after {own}");
+    }
 }
 
 #[tokio::test]

@@ -109,8 +109,10 @@ async fn a_tab_is_released_and_handed_over() {
     let told = async || {
         let owners = browser.received("event");
         let owners: Vec<_> = owners.iter().filter(|event| event["name"] == "tabOwner").collect();
+        let kept = json!({"tabId": 1, "client": null, "keptFor": "cursor"});
         let free = json!({"tabId": 1, "client": null});
-        (owners.len() == 2 && owners.iter().all(|event| event["data"] == free)).then_some(())
+        let told: Vec<_> = owners.iter().map(|event| &event["data"]).collect();
+        (told == [&kept, &free]).then_some(())
     };
     eventually("the browser is told", told).await;
 }
@@ -129,6 +131,42 @@ async fn the_user_takes_a_tab_back_and_gives_it_again() {
     assert_eq!(list["tabs"][0]["owner"], "taken back by the user");
     browser.publish(json!({"type": "event", "name": "tabGiven", "data": {"tabId": 1}}));
     eventually("it is given", async || click(&claude, Some(1)).await.ok()).await;
+}
+
+#[tokio::test]
+async fn the_user_gives_a_tab_to_one_client() {
+    let hub = hub(&[]).await;
+    let browser = browser(&hub, "chrome").await;
+    let (claude, cursor) = (client(&hub, "claude"), client(&hub, "cursor"));
+    let given = json!({"tabId": 1, "client": {"id": "cursor", "name": "Cursor"}});
+    browser.publish(json!({"type": "event", "name": "tabGiven", "data": given}));
+    let kept = async || click(&claude, Some(1)).await.err();
+    let words = eventually("it is another's", kept).await;
+    assert!(words.contains("\"Cursor\""), "{words}");
+    click(&cursor, None).await.unwrap();
+    let unknown = json!({"tabId": 77, "client": {"id": "cursor", "name": "Cursor"}});
+    browser.publish(json!({"type": "event", "name": "tabGiven", "data": unknown}));
+    browser.publish(json!({"type": "event", "name": "tabGiven", "data": {"tabId": 1}}));
+    eventually("it is free", async || click(&claude, Some(1)).await.ok()).await;
+    assert!(hub.api().session("chrome").await["owners"].get("77").is_none());
+}
+
+#[tokio::test]
+async fn how_many_tabs_the_user_keeps_is_said_and_survives_the_hub() {
+    let mut hub = hub(&[]).await;
+    let first = browser(&hub, "chrome").await;
+    first.publish(json!({"type": "event", "name": "tabsHidden", "data": {"count": 7}}));
+    let text = async |hub: &HubProcess| {
+        let listed = client(hub, "claude").call("browser_tab", json!({"action": "list"})).await;
+        let text = listed.result()["content"][0]["text"].as_str().unwrap().to_owned();
+        text.contains("7 more tabs of the user's own, not shown").then_some(())
+    };
+    eventually("it is said", async || text(&hub).await).await;
+    drop(first);
+    hub.terminate().await;
+    hub.restart().await;
+    let _second = browser(&hub, "chrome").await;
+    assert!(text(&hub).await.is_some());
 }
 
 #[tokio::test]
@@ -170,4 +208,35 @@ async fn a_read_only_hub_refuses_what_acts_and_reads_on() {
     assert!(refused.contains("read-only"), "{refused}");
     call(&claude, "browser_snapshot", json!({"tab": 1})).await.unwrap();
     assert_eq!(clicks(&browser), 0);
+}
+
+/// Who a browser was told of last, by name.
+fn told_clients(browser: &FakeApp) -> Vec<Value> {
+    let events = browser.received("event");
+    let told = events.iter().rev().find(|event| event["name"] == "clients");
+    let clients = told.map(|event| event["data"]["clients"].as_array().unwrap().clone());
+    clients.unwrap_or_default().iter().map(|client| client["name"].clone()).collect()
+}
+
+#[tokio::test]
+async fn a_browser_hears_of_clients_that_have_never_called_it() {
+    let hub = hub(&[]).await;
+    let first = browser(&hub, "first").await;
+    let claude = client(&hub, "claude");
+    call(&claude, "browser_instance", json!({"action": "list"})).await.unwrap();
+    let told = async |browser: &FakeApp, names: &[&str]| {
+        eventually("it is told", async || (told_clients(browser) == names).then_some(())).await;
+    };
+    told(&first, &["claude"]).await;
+    let mut cursor = StdioOptions::of(PROGRAM, &hub).connect(Era::Modern).await;
+    cursor.call("browser_instance", json!({"action": "list"})).await.result();
+    eventually("two are told", async || (told_clients(&first).len() == 2).then_some(())).await;
+    // Who comes later is told too, and who leaves is told no more.
+    let mut second = FakeBrowser::browser(hub.port(), "second").able("tab_owners");
+    second.connect().await;
+    assert!(second.until_delivered(1).await);
+    let told_second = &second.seen.delivered[0];
+    assert_eq!(told_second["data"]["clients"].as_array().map(Vec::len), Some(2), "{told_second}");
+    cursor.finish().await;
+    told(&first, &["claude"]).await;
 }

@@ -19,6 +19,7 @@ import {
 import { type FromPage, isFromPage, type ToPage } from '../carriage';
 import { isRecord, isText } from '../check';
 import type { Refusal } from '../web-apps';
+import { hubAddress } from './hub-finder';
 import type { Hub } from './hub-link';
 
 /** The hub's own limits; what is larger would only cost the way there. */
@@ -122,9 +123,10 @@ export class CarriedPage {
     if (this.#phase.type !== 'waiting' || origin === undefined) return;
     const { instanceId } = this.#phase;
     const { hub, instanceId: carrier, webSocket } = vehicle;
-    const prover = new Prover({ key: hub.key }, instanceId, { carrier, origin });
-    const address = socketUrl(`ws://127.0.0.1:${hub.port}`, instanceId);
-    const socket = new webSocket(address, [SUBPROTOCOL]);
+    const dialled = `ws://${hubAddress(hub.port)}`;
+    const carried = { carrier, origin };
+    const prover = new Prover({ key: hub.key }, { instanceId, dialled, carried });
+    const socket = new webSocket(socketUrl(dialled, instanceId), [SUBPROTOCOL]);
     const link = { socket, prover, vehicle };
     this.#phase = { type: 'opening', link };
     socket.addEventListener('open', () => {
@@ -215,9 +217,9 @@ export class CarriedPage {
     }
     this.#phase = { type: 'proving', hello, link };
     const { origin } = this;
-    const { nonce } = link.prover;
+    const { nonce, address } = link.prover;
     const { instanceId: carrier } = link.vehicle;
-    const greeting = { type: 'hello', instanceId, kind: 'app', nonce, carrier, origin };
+    const greeting = { type: 'hello', instanceId, kind: 'app', nonce, address, carrier, origin };
     link.socket.send(JSON.stringify(greeting));
   }
 
@@ -277,7 +279,7 @@ export class CarriedPage {
 }
 
 /** Only a page's main frame is carried; the browser says whose it is. */
-function originOf(sender: chrome.runtime.MessageSender | undefined): string | undefined {
+export function originOf(sender: chrome.runtime.MessageSender | undefined): string | undefined {
   if (sender?.tab === undefined || sender.frameId !== 0 || !isText(sender.origin)) return undefined;
   return /^https?:\/\/[^/]+$/.test(sender.origin) ? sender.origin : undefined;
 }

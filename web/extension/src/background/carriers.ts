@@ -1,24 +1,20 @@
 /**
- * All pages that are carried: who may be, how many, and who has asked in vain.
+ * All pages that are carried: who may be, and how many.
  *
  * Decides by the user's settings each time that anything changes, so that a page that may no more
- * is ended at once. Origins that have asked are kept beyond the worker's life, for the popup; what
- * the user allows is kept with the settings.
+ * is ended at once. Pages of origins that the user has not allowed have no script of ours, and so
+ * no way to ask; the popup lets the user allow the page that is in front.
  */
 
 import type { SocketConstructor } from '@tabwire/shared';
-import { isListOf, isRecord, isText } from '../check';
 import type { LinkState } from '../panel';
 import { DEFAULT_SETTINGS, keptSettings, type Settings } from '../settings';
-import { Kept } from '../storage';
-import { type Refusal, readOrigin, refusalOfApp } from '../web-apps';
+import { allowedOrigins, type Refusal, readOrigin, refusalOfApp } from '../web-apps';
 import type { CarriedPage, PageOwner } from './carried-page';
 import type { Hub } from './hub-link';
 
 /** Pages that are carried at a time. */
 export const MOST_PAGES = 50;
-/** Origins that wait for the user's word; the oldest is forgotten. */
-const MOST_ASKING = 20;
 
 const TOO_MANY: Refusal = {
   word: 'too_many',
@@ -39,40 +35,20 @@ export interface CarrierParts {
   link(): LinkState;
   settings(): Settings;
   isStopped(): boolean;
-  /** `asking` is another. */
-  changed(): void;
   readonly webSocket?: SocketConstructor;
 }
-
-/** An origin that has asked; put off, it is not shown any more. */
-interface Asked {
-  readonly origin: string;
-  readonly isPutOff: boolean;
-}
-
-const keptAsked = new Kept<Asked[]>('session', 'askedApps', (value): value is Asked[] =>
-  isListOf(value, isAsked),
-);
 
 export class Carriers implements PageOwner {
   readonly #parts: CarrierParts;
   readonly #pages = new Set<CarriedPage>();
-  #asked: readonly Asked[] = [];
 
   constructor(parts: CarrierParts) {
     this.#parts = parts;
   }
 
-  async load(): Promise<void> {
-    this.#asked = (await keptAsked.load()) ?? [];
-  }
-
-  /** Origins that wait for the user's word, newest first. */
-  get asking(): readonly string[] {
-    const settings = this.#parts.settings();
-    const isOpen = ({ origin, isPutOff }: Asked) =>
-      !isPutOff && refusalOfApp(origin, settings)?.word === 'not_allowed_yet';
-    return this.#asked.filter(isOpen).map(({ origin }) => origin);
+  /** Whether pages of an origin may have our script answer them. */
+  allows(origin: string | undefined): boolean {
+    return origin !== undefined && allowedOrigins(this.#parts.settings()).includes(origin);
   }
 
   /** Takes a page that wants to be carried. */
@@ -105,14 +81,6 @@ export class Carriers implements PageOwner {
     const settings = (await keptSettings.load()) ?? DEFAULT_SETTINGS;
     const webApps = [...new Set([...(settings.webApps ?? []), origin])];
     await keptSettings.save({ ...settings, webApps });
-    await this.#note(this.#asked.filter((asked) => asked.origin !== origin));
-  }
-
-  /** Does not show an origin again for as long as the browser runs. */
-  async putOff(origin: string): Promise<void> {
-    await this.#note(
-      this.#asked.map((asked) => (asked.origin === origin ? { origin, isPutOff: true } : asked)),
-    );
   }
 
   #look(page: CarriedPage): void {
@@ -129,7 +97,6 @@ export class Carriers implements PageOwner {
       return;
     }
     page.refuse(refusal);
-    if (refusal.word === 'not_allowed_yet') this.#ask(origin);
   }
 
   #refusalOf(origin: string): Refusal | undefined {
@@ -144,20 +111,4 @@ export class Carriers implements PageOwner {
     // While we are connecting ourselves the page waits with us.
     else if ('reason' in link) page.end(1013, `not connected to a hub: ${link.reason}`);
   }
-
-  #ask(origin: string): void {
-    if (this.#asked.some((asked) => asked.origin === origin)) return;
-    const asked = [{ origin, isPutOff: false }, ...this.#asked].slice(0, MOST_ASKING);
-    this.#note(asked).catch((error) => console.debug('tabwire: who asked is not kept:', error));
-  }
-
-  async #note(asked: readonly Asked[]): Promise<void> {
-    this.#asked = asked;
-    this.#parts.changed();
-    await keptAsked.save([...asked]);
-  }
-}
-
-function isAsked(value: unknown): value is Asked {
-  return isRecord(value) && isText(value.origin) && typeof value.isPutOff === 'boolean';
 }

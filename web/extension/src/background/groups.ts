@@ -1,64 +1,37 @@
 /**
  * Shows which client drives which tabs: one tab group per client and window.
  *
- * Whose a tab is, the hub decides; here it is shown, and the user can take a tab back by the popup
- * or by dragging it out of its group. Groups are never left collapsed: a collapsed group's tabs
- * freeze within seconds, and what is injected into them never answers. All of it is kept for
- * as long as the browser runs.
+ * Whose a tab is, the hub decides; here it is shown, and the user can take a tab back or give one,
+ * by the popup or by dragging it out of a group or into it: a tab in a client's group is that
+ * client's. Groups are never left collapsed: a collapsed group's tabs freeze within seconds, and
+ * what is injected into them never answers. All of it is kept for as long as the browser runs.
  */
 
-import { isId, isListOf, isRecord, isText } from '../check';
 import { CommandError } from '../command';
-import { Kept } from '../storage';
-import { type ClientName, COLOURS, type Colour, colourFor, titleFor } from './client-titles';
+import { type ClientName, colourFor, titleFor } from './client-titles';
+import { type Driver, type GroupState, keptGroups, NOTHING, nameOf } from './group-state';
 import { Turns } from './turns';
 
-/** A client that drives tabs. */
-export interface Driver {
-  readonly id: string;
-  readonly title: string;
-  readonly colour: Colour;
-  /** Its groups, one per window. */
-  readonly groups: readonly number[];
-}
-
-interface Ownership {
-  readonly tabId: number;
-  readonly clientId: string;
-  /** The user's group from which the tab came. */
-  readonly cameFrom?: number;
-}
-
-interface State {
-  readonly drivers: readonly Driver[];
-  readonly owned: readonly Ownership[];
-  /** Tabs that the user took back. */
-  readonly taken: readonly number[];
-}
-
 export interface GroupEvents {
-  /** A client drives a tab that it did not drive before. */
-  claimed(tabId: number): void;
+  /** A client drives a tab that it did not drive before; what follows is waited for. */
+  claimed(tabId: number): void | Promise<void>;
   /** The user took a tab back. */
   taken(tabId: number): void;
-  /** The user lets clients use it again. */
-  given(tabId: number): void;
+  /** The user lets a client use it, or all of them again. */
+  given(tabId: number, client?: ClientName): void;
   /** Something is shown differently now. */
   changed(): void;
 }
 
-const NOTHING: State = { drivers: [], owned: [], taken: [] };
 /** A group that is dragged to another window falls apart on the way and comes together again. */
 const DRAG_SETTLES_MS = 400;
-
-const kept = new Kept<State>('session', 'groups', isState);
 
 export class Groups {
   readonly #events: GroupEvents;
   readonly #turns = new Turns();
   /** Tabs that we move ourselves: what the browser tells of them is no wish of the user. */
   readonly #moving = new Set<number>();
-  #state: State = NOTHING;
+  #state: GroupState = NOTHING;
 
   constructor(events: GroupEvents) {
     this.#events = events;
@@ -66,9 +39,9 @@ export class Groups {
 
   /** Reads what was kept; returns whether the browser has only just started. */
   async load(): Promise<boolean> {
-    const found = await kept.load();
+    const found = await keptGroups.load();
     this.#state = found ?? NOTHING;
-    if (found === undefined) await kept.save(NOTHING);
+    if (found === undefined) await keptGroups.save(NOTHING);
     return found === undefined;
   }
 
@@ -98,6 +71,16 @@ export class Groups {
     return this.ownerOf(tabId) !== undefined;
   }
 
+  /** Whether a tab is on its way from one client to another. */
+  isOffered(tabId: number): boolean {
+    return this.#offered.includes(tabId);
+  }
+
+  /** Returns when all that was asked for until now is done. */
+  settled(): Promise<void> {
+    return this.#turns.take(() => {});
+  }
+
   /** Shows that a client drives a tab; refuses what the user took back. */
   async claim(tabId: number, client: ClientName): Promise<void> {
     if (this.#state.taken.includes(tabId)) throw takenBack(tabId);
@@ -105,9 +88,13 @@ export class Groups {
     await this.#turns.take(() => this.#claim(tabId, client));
   }
 
-  /** Shows that nobody drives a tab any more. */
-  async release(tabId: number): Promise<void> {
-    await this.#turns.take(() => this.#release(tabId));
+  /** Shows that nobody drives a tab any more, or for now: where it was handed over. */
+  async release(tabId: number, isOffered = false): Promise<void> {
+    await this.#turns.take(async () => {
+      const others = this.#offered.filter((id) => id !== tabId);
+      this.#set({ offered: isOffered && this.isDriven(tabId) ? [...others, tabId] : others });
+      await this.#release(tabId);
+    });
   }
 
   /** Takes a tab back for the user. */
@@ -123,13 +110,30 @@ export class Groups {
 
   /** Lets clients use a tab again. */
   async give(tabId: number): Promise<void> {
-    await this.#turns.take(() => this.#give(tabId));
+    await this.#turns.take(() => {
+      if (!this.#state.taken.includes(tabId)) return;
+      this.#untake(tabId);
+      this.#events.given(tabId);
+    });
+  }
+
+  /** Makes a tab a client's own, by the user's word: taken back, nobody's or another client's. */
+  async giveTo(tabId: number, client: ClientName): Promise<void> {
+    if (this.ownerOf(tabId) === client.id) return;
+    // Who had it is told, and what it does there ends.
+    if (this.isDriven(tabId)) await this.take(tabId);
+    await this.#turns.take(async () => {
+      this.#untake(tabId);
+      await this.#claim(tabId, client);
+      this.#events.given(tabId, client);
+    });
   }
 
   /** Forgets a tab that is closed. */
   async removed(tabId: number): Promise<void> {
     await this.#turns.take(async () => {
-      this.#set({ taken: this.#state.taken.filter((id) => id !== tabId) });
+      this.#untake(tabId);
+      this.#set({ offered: this.#offered.filter((id) => id !== tabId) });
       await ungroupAll(this.#disown(tabId));
     });
   }
@@ -141,25 +145,20 @@ export class Groups {
       this.#set({
         owned: this.#state.owned.map((entry) => ({ ...entry, tabId: renumber(entry.tabId) })),
         taken: this.#state.taken.map(renumber),
+        offered: this.#offered.map(renumber),
       });
     });
   }
 
   /** Hears that a tab is in another group, or in none; returns when what follows is done. */
   async regrouped(tabId: number, groupId: number): Promise<void> {
-    if (this.#moving.has(tabId)) return;
-    if (this.#state.taken.includes(tabId)) {
-      if (this.#driverOfGroup(groupId) !== undefined) await this.give(tabId);
-      return;
-    }
-    if (!this.isDriven(tabId) || this.#isInPlace(tabId, groupId)) return;
+    if (this.#moving.has(tabId) || this.#isInPlace(tabId, groupId)) return;
     await new Promise((resolve) => setTimeout(resolve, DRAG_SETTLES_MS));
     const tab = await chrome.tabs.get(tabId).catch(() => undefined);
-    if (tab === undefined || this.#moving.has(tabId) || !this.isDriven(tabId)) return;
-    if (this.#isInPlace(tabId, tab.groupId)) return;
-    await this.take(tabId);
-    // Into another client's group: the one loses it, the other may use it.
-    if (this.#driverOfGroup(tab.groupId) !== undefined) await this.give(tabId);
+    if (tab === undefined || this.#moving.has(tabId) || this.#isInPlace(tabId, tab.groupId)) return;
+    const driver = this.#driverOfGroup(tab.groupId);
+    if (driver === undefined) await this.take(tabId);
+    else await this.giveTo(tabId, nameOf(driver));
   }
 
   /** Hears that a group looks different. */
@@ -171,6 +170,10 @@ export class Groups {
   /** Hears that a group is no more. */
   async groupRemoved(groupId: number): Promise<void> {
     await this.#turns.take(() => this.#dropGroup(groupId));
+  }
+
+  get #offered(): readonly number[] {
+    return this.#state.offered ?? [];
   }
 
   #driverOfGroup(groupId: number): Driver | undefined {
@@ -193,8 +196,9 @@ export class Groups {
         ...this.#state.owned,
         { tabId, clientId: client.id, ...(cameFrom !== undefined && { cameFrom }) },
       ],
+      offered: this.#offered.filter((id) => id !== tabId),
     });
-    this.#events.claimed(tabId);
+    await this.#events.claimed(tabId);
     // A pinned tab would lose its pin, and that is the user's.
     if (!tab.pinned) await this.#move(tabId, () => this.#join(tab, tabId, driver));
     await ungroupAll(left);
@@ -234,10 +238,8 @@ export class Groups {
     await ungroupAll(left);
   }
 
-  #give(tabId: number): void {
-    if (!this.#state.taken.includes(tabId)) return;
+  #untake(tabId: number): void {
     this.#set({ taken: this.#state.taken.filter((id) => id !== tabId) });
-    this.#events.given(tabId);
   }
 
   /** Moves a tab; ownership stands even where the browser does not let us show it. */
@@ -260,7 +262,7 @@ export class Groups {
       name,
       this.#state.drivers.map((driver) => driver.title),
     );
-    const driver: Driver = { id, title, colour: colourFor(id), groups: [] };
+    const driver: Driver = { id, name, title, colour: colourFor(id), groups: [] };
     this.#set({ drivers: [...this.#state.drivers, driver] });
     return driver;
   }
@@ -293,9 +295,9 @@ export class Groups {
     this.#set({ drivers: this.#state.drivers.map(replace) });
   }
 
-  #set(part: Partial<State>): void {
+  #set(part: Partial<GroupState>): void {
     this.#state = { ...this.#state, ...part };
-    kept.save(this.#state).catch((error) => console.error('tabwire:', error));
+    keptGroups.save(this.#state).catch((error) => console.error('tabwire:', error));
     this.#events.changed();
   }
 }
@@ -321,32 +323,4 @@ async function ungroupAll(groups: readonly number[]): Promise<void> {
 export function takenBack(tabId: number): CommandError {
   const message = `the user took tab ${tabId} back; use another tab, or ask them to give it again`;
   return new CommandError('STOPPED_BY_USER', message);
-}
-
-function isState(value: unknown): value is State {
-  return (
-    isRecord(value) &&
-    isListOf(value.drivers, isDriver) &&
-    isListOf(value.owned, isOwnership) &&
-    isListOf(value.taken, isId)
-  );
-}
-
-function isDriver(value: unknown): value is Driver {
-  return (
-    isRecord(value) &&
-    isText(value.id) &&
-    isText(value.title) &&
-    COLOURS.some((colour) => colour === value.colour) &&
-    isListOf(value.groups, isId)
-  );
-}
-
-function isOwnership(value: unknown): value is Ownership {
-  return (
-    isRecord(value) &&
-    isId(value.tabId) &&
-    isText(value.clientId) &&
-    (value.cameFrom === undefined || isId(value.cameFrom))
-  );
 }

@@ -6,11 +6,11 @@
  * not yet read what it kept.
  */
 
-import { CARRIER } from '../carriage';
+import { CARRIER, isMayCarry } from '../carriage';
 import { isRecord } from '../check';
 import { registerDriver } from '../execute';
 import { keptSettings } from '../settings';
-import { CarriedPage } from './carried-page';
+import { CarriedPage, originOf } from './carried-page';
 import { tellNavigation } from './page-events';
 import { holdPort } from './revival';
 import { type Shell, startShell } from './shell';
@@ -41,11 +41,19 @@ chrome.runtime.onConnect.addListener((port) => {
   whenReady((shell) => (page ? shell.carriers.take(page) : shell.panels.open(port)))();
 });
 
-chrome.runtime.onMessage.addListener((message, { tab }) => {
+chrome.runtime.onMessage.addListener((message, sender, respond) => {
+  if (isMayCarry(message)) {
+    const answer = ready.then((shell) => shell.carriers.allows(originOf(sender)));
+    answer.catch(() => false).then(respond);
+    // The answer comes later.
+    return true;
+  }
+  const { tab } = sender;
   const isNews = isRecord(message) && message.type === 'toolsChanged';
   whenReady((shell) => {
     if (isNews && tab?.id !== undefined) shell.pageTools.changed(tab.id);
   })();
+  return false;
 });
 
 chrome.tabs.onCreated.addListener(whenReady((shell, tab) => shell.tabs.created(tab)));
@@ -65,11 +73,17 @@ chrome.tabs.onRemoved.addListener(
 );
 chrome.tabs.onReplaced.addListener(
   whenReady(async (shell, added, removed) => {
-    await shell.tabs.replaced(added, removed);
+    // Whose it is decides what is told of it.
     await shell.groups.replaced(added, removed);
+    await shell.tabs.replaced(added, removed);
   }),
 );
-chrome.tabs.onActivated.addListener(whenReady((shell) => shell.tabs.refocus()));
+chrome.tabs.onActivated.addListener(
+  whenReady(async (shell) => {
+    await shell.tabs.refocus();
+    shell.panels.update();
+  }),
+);
 chrome.windows.onFocusChanged.addListener(whenReady((shell) => shell.tabs.refocus()));
 chrome.tabGroups.onUpdated.addListener(
   whenReady((shell, group) => shell.groups.groupUpdated(group)),

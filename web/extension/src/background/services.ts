@@ -6,7 +6,7 @@ import type { Level } from '@tabwire/shared';
 import { CommandError } from '../command';
 import type { DownloadLog, Services } from '../driver/services';
 import type { Settings } from '../settings';
-import { refusalOf } from '../sites';
+import { type AddressRules, refusalOf } from '../sites';
 import type { ClientName } from './client-titles';
 import type { Groups } from './groups';
 import type { StopSwitch } from './stop';
@@ -16,16 +16,19 @@ export interface ServiceParts {
   readonly stop: StopSwitch;
   readonly downloads: DownloadLog;
   settings(): Settings;
+  /** Where the hub is that we are, or were last, connected to. */
+  hubPorts(): readonly number[];
   emit(name: string, data: unknown, level?: Level): void;
 }
 
 /** Makes the services of the shell. */
-export function services({ groups, stop, downloads, settings, emit }: ServiceParts): Services {
+export function services(parts: ServiceParts): Services {
+  const { groups, stop, downloads, settings, emit } = parts;
   return {
     claim: (tabId, client) => groups.claim(tabId, client),
     openTab: ({ url, active, client }) => openTab(groups, url, active, client),
     tabsOf: (clientId) => groups.tabsOf(clientId),
-    checkSite: (url) => checkSite(url, settings()),
+    checkSite: (url) => checkSite(url, { ...settings(), hubPorts: parts.hubPorts() }),
     limitsSites: () => settings().allowedSites.length > 0 || settings().deniedSites.length > 0,
     isReadOnly: () => settings().readOnly,
     isStopped: () => stop.isStopped,
@@ -34,11 +37,15 @@ export function services({ groups, stop, downloads, settings, emit }: ServicePar
   };
 }
 
-function checkSite(url: string, settings: Settings): void {
-  const reason = refusalOf(url, settings);
-  if (reason === undefined) return;
-  const message = `${reason} (they decide it in Tabwire's options); use another site or ask them`;
-  throw new CommandError('SITE_NOT_ALLOWED', message);
+function checkSite(url: string, rules: AddressRules): void {
+  const refused = refusalOf(url, rules);
+  if (refused === undefined) return;
+  const { code, reason } = refused;
+  const advice =
+    code === 'RESTRICTED_PAGE'
+      ? '; open another page with browser_navigate'
+      : " (they decide it in Tabwire's options); use another site or ask them";
+  throw new CommandError(code, `${reason}${advice}`);
 }
 
 async function openTab(

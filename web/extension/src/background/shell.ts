@@ -10,31 +10,38 @@ import { isId, isRecord, isText } from '../check';
 import { detachAll } from '../driver/debugger';
 import { endAllEmulation, endEmulation } from '../driver/emulation';
 import { judgeBy } from '../driver/judge';
+import { ignore } from '../driver/race';
 import { driverReady } from '../driver/register';
 import { endRules } from '../driver/tab-rules';
 import { endAnyTrace, endTraceOf } from '../driver/tracing';
 import { COMMAND_NAMES, discoverTools, execute } from '../execute';
-import type { PanelState, PanelTab, Wish } from '../panel';
-import { DEFAULT_SETTINGS, keptSettings, type Settings } from '../settings';
-import { refusalOf } from '../sites';
+import type { PanelState, Wish } from '../panel';
+import { DEFAULT_SETTINGS, keptSettings, type Settings, showsOtherTabs } from '../settings';
+import { type AddressRules, refusalOf } from '../sites';
 import { shutStorage } from '../storage';
+import { allowedOrigins } from '../web-apps';
 import { Badge } from './badge';
 import { browserName, sessionName } from './browser-name';
+import { CarrierScripts } from './carrier-scripts';
 import { Carriers } from './carriers';
-import type { ClientName } from './client-titles';
+import { nameOf } from './group-state';
 import { Groups, takenBack } from './groups';
 import { HubFinder, listens } from './hub-finder';
 import { HubLink, ownInstanceId } from './hub-link';
-import { askHost } from './native-host';
+import { isClientName, KnownClients } from './known-clients';
+import { askHost, type HostAnswer } from './native-host';
 import { Downloads, type DrivenTab } from './page-events';
 import { PageToolWatch } from './page-tool-watch';
 import { loadKey } from './pairing';
+import { describeClients, describeFront, describeTabs, receivers } from './panel-view';
 import { Panels } from './panels';
 import { holdPort, keepAlarm } from './revival';
 import { RunningCalls } from './running-calls';
 import { services } from './services';
 import { StopSwitch } from './stop';
+import { TabAccess } from './tab-access';
 import { TabReporter } from './tabs';
+import { WaitingApps } from './waiting-apps';
 
 /** Makes the worker ready; nothing is heard before. */
 export async function startShell(): Promise<Shell> {
@@ -59,15 +66,26 @@ export class Shell {
   readonly carriers: Carriers;
   readonly #badge = new Badge();
   readonly #running = new RunningCalls();
+  readonly #scripts = new CarrierScripts();
+  readonly #clients = new KnownClients(() => this.panels.update());
+  readonly #waiting = new WaitingApps(() => this.panels.update());
+  readonly #access: TabAccess;
   readonly #stop: StopSwitch;
   readonly #services: ReturnType<typeof services>;
   #settings: Settings;
+  /** Whether Tabwire has started this browser; the native host knows. */
+  #isLaunched = false;
+  #portsJudgedBy = '';
 
   constructor(instanceId: string, settings: Settings) {
     this.#settings = settings;
     this.link = this.#newLink(instanceId);
-    this.tabs = new TabReporter(this.link, (url) => this.mayTell(url));
+    this.tabs = new TabReporter(this.link, {
+      visibilityOf: (tabId) => this.#access.visibilityOf(tabId),
+      mayTell: (url) => this.mayTell(url),
+    });
     this.groups = this.#newGroups();
+    this.#access = new TabAccess(this.groups, () => this.#showsOthers);
     this.#stop = this.#newStop();
     const emit: HubLink['emit'] = (name, data, level) => this.link.emit(name, data, level);
     this.downloads = new Downloads(
@@ -80,6 +98,7 @@ export class Shell {
       stop: this.#stop,
       downloads: this.downloads,
       settings: () => this.#settings,
+      hubPorts: () => this.link.ports,
       emit,
     });
     this.pageTools = new PageToolWatch({
@@ -94,7 +113,6 @@ export class Shell {
       link: () => this.link.state,
       settings: () => this.#settings,
       isStopped: () => this.#stop.isStopped,
-      changed: () => this.panels.update(),
     });
     this.panels = new Panels({
       state: () => this.#panelState(),
@@ -108,14 +126,14 @@ export class Shell {
       this.groups.load(),
       this.#stop.load(),
       this.downloads.load(),
-      this.carriers.load(),
+      this.#clients.load(),
+      this.#waiting.load(),
       keepAlarm(),
     ]);
     this.link.start();
     // Tabs have other numbers in each life of the browser: whose they were is void.
     if (isNew) this.link.emit('browserStarted', {});
-    await this.tabs.tellAll();
-    this.#tellTaken();
+    this.#keepScripts();
     this.#changed();
   }
 
@@ -126,7 +144,15 @@ export class Shell {
 
   /** Whether an address may be told to clients. */
   mayTell(url: string): boolean {
-    return refusalOf(url, this.#settings) === undefined;
+    return refusalOf(url, this.#rules) === undefined;
+  }
+
+  get #rules(): Settings & AddressRules {
+    return { ...this.#settings, hubPorts: this.link.nextPorts };
+  }
+
+  get #showsOthers(): boolean {
+    return showsOtherTabs(this.#settings, this.#isLaunched);
   }
 
   /** Takes over what the user has decided. */
@@ -135,14 +161,35 @@ export class Shell {
     this.#settings = (await keptSettings.load()) ?? DEFAULT_SETTINGS;
     const { label, port } = this.#settings;
     if (label !== before.label || port !== before.port) this.link.restart();
-    await this.tabs.tellAll();
+    if (this.tabs.isTelling) await this.tabs.tellAll();
+    this.#keepScripts();
     this.#changed();
+  }
+
+  #keepScripts(): void {
+    this.#scripts
+      .keep(allowedOrigins(this.#settings))
+      .catch((error) => console.error('tabwire: the carrier script:', error));
+  }
+
+  async #askHost(instanceId: string, browser: string): Promise<HostAnswer> {
+    const answer = await askHost(instanceId, browser);
+    // Once started by us, always: a host that does not answer for once changes nothing.
+    this.#isLaunched ||= answer.type === 'hub' && answer.launched === true;
+    return answer;
+  }
+
+  /** Tells the tabs, not before it is known where the hub is and whether this browser is ours. */
+  async #tellTabs(): Promise<void> {
+    const isFirst = !this.tabs.isTelling;
+    await this.tabs.tellAll();
+    if (isFirst) this.#tellTaken();
   }
 
   #newLink(instanceId: string): HubLink {
     const browser = browserName(Reflect.get(navigator, 'userAgentData'));
     const finder = new HubFinder({
-      askHost: () => askHost(instanceId, browser),
+      askHost: () => this.#askHost(instanceId, browser),
       keptKey: loadKey,
       wantedPort: () => this.#settings.port,
       listens,
@@ -154,6 +201,7 @@ export class Shell {
       commands: COMMAND_NAMES,
       finder,
       name: () => sessionName(browser, this.#settings.label, nameByHost()),
+      found: () => this.#tellTabs(),
       onCall: (call, context) => this.#call(call, context),
       onEvent: (event) => this.#hear(event),
       onResync: () => {
@@ -166,18 +214,22 @@ export class Shell {
 
   #newGroups(): Groups {
     return new Groups({
-      claimed: (tabId) => {
+      claimed: async (tabId) => {
         holdPort(tabId);
         // Its page may have been ready before anybody drove it.
         this.pageTools.changed(tabId);
+        await this.tabs.look(tabId);
       },
       taken: (tabId) => {
         this.#running.endIn(tabId, takenBack(tabId));
         letGo(tabId);
         this.link.emit('tabTaken', { tabId });
       },
-      given: (tabId) => this.link.emit('tabGiven', { tabId }),
-      changed: () => this.#changed(),
+      given: (tabId, client) => this.link.emit('tabGiven', { tabId, ...(client && { client }) }),
+      changed: () => {
+        ignore(this.tabs.review());
+        this.#changed();
+      },
     });
   }
 
@@ -196,20 +248,25 @@ export class Shell {
   async #call(call: Call, { signal }: CallContext): Promise<unknown> {
     this.#stop.check();
     const tabId = 'tabId' in call ? call.tabId : undefined;
-    if (tabId !== undefined && this.groups.taken.includes(tabId)) throw takenBack(tabId);
+    if ('client' in call && call.client !== undefined) this.#clients.note(call.client);
+    if (tabId !== undefined) await this.#access.check(tabId);
     return this.#running.run(tabId, signal, (inner) =>
       execute(call, { signal: inner }, this.#services),
     );
   }
 
-  /** Hears the hub; who drives which tab is all it tells us. */
+  /** Hears the hub: who drives which tab, which clients there are, which apps wait. */
   #hear({ name, data }: Event): void {
+    if (name === 'clients') this.#clients.tell(data);
+    if (name === 'appsWaiting') this.#waiting.tell(data);
     if (name !== 'tabOwner' || !isRecord(data) || !isId(data.tabId)) return;
     const { tabId, client } = data;
     if (!isClientName(client)) letGo(tabId);
+    // Nobody but the user makes a tab a client's that the hub does not know.
+    else if (this.#access.isHidden(tabId)) return;
     const shown = isClientName(client)
       ? this.groups.claim(tabId, client)
-      : this.groups.release(tabId);
+      : this.groups.release(tabId, isText(data.keptFor));
     shown.catch((error) => console.debug('tabwire: an owner is not shown:', error));
   }
 
@@ -229,15 +286,28 @@ export class Shell {
         return this.groups.take(wish.tabId);
       case 'give':
         return this.groups.give(wish.tabId);
+      case 'giveTo':
+        return this.#giveTo(wish.tabId, wish.clientId);
       case 'allow':
         return this.carriers.allow(wish.origin);
-      case 'putOff':
-        return this.carriers.putOff(wish.origin);
+      case 'answerApp':
+        return this.#answerApp(wish.origin, wish.allowed);
       case 'show':
         return showTab(wish.tabId);
       default:
         wish satisfies never;
     }
+  }
+
+  async #giveTo(tabId: number, clientId: string): Promise<void> {
+    const drivers = this.groups.drivers.map(nameOf);
+    const client = [...drivers, ...this.#clients.all].find(({ id }) => id === clientId);
+    if (client !== undefined) await this.groups.giveTo(tabId, client);
+  }
+
+  /** Tells the hub what the user has decided, once. */
+  #answerApp(origin: string, allowed: boolean): void {
+    if (this.#waiting.remove(origin)) this.link.emit('appAnswered', { origin, allowed });
   }
 
   #changed(): void {
@@ -248,23 +318,34 @@ export class Shell {
       drivenTabs: this.groups.drivenTabs.length,
     };
     this.#badge.show(standing).catch((error) => console.debug('tabwire: no badge:', error));
+    this.#judgeAnew();
     this.carriers.update();
     this.panels.update();
   }
 
+  /** Tells tabs anew when it is known where the hub is: until then its pages may be anywhere. */
+  #judgeAnew(): void {
+    const ports = this.link.nextPorts.join();
+    if (ports === this.#portsJudgedBy || !this.tabs.isTelling) return;
+    this.#portsJudgedBy = ports;
+    ignore(this.tabs.tellAll());
+  }
+
   async #panelState(): Promise<PanelState> {
-    const clients = this.groups.drivers.map(async ({ id, title, colour }) => {
-      return { id, title, colour, tabs: await describe(this.groups.tabsOf(id)) };
-    });
+    const all = receivers(this.groups, this.#clients.all);
+    const front = await describeFront(this.groups, all, this.#rules);
     return {
       link: this.link.state,
       paired: await this.link.paired(async () => (await loadKey()) !== undefined),
       pairing: this.link.pairing,
       stopped: this.#stop.isStopped,
       readOnly: this.#settings.readOnly,
-      clients: await Promise.all(clients),
-      taken: await describe(this.groups.taken),
-      asking: this.carriers.asking,
+      clients: await describeClients(this.groups),
+      taken: await describeTabs(this.groups.taken),
+      otherTabs: this.#showsOthers,
+      receivers: all,
+      waitingApps: this.#waiting.origins,
+      ...(front && { front }),
     };
   }
 
@@ -289,30 +370,9 @@ function letGo(tabId: number): void {
     .catch((error) => console.debug('tabwire: rules are not ended:', error));
 }
 
-async function describe(tabIds: readonly number[]): Promise<PanelTab[]> {
-  const found = await Promise.all(
-    tabIds.map(async (id) => {
-      const tab = await chrome.tabs.get(id).catch(() => undefined);
-      return tab === undefined ? [] : [{ id, title: tab.title ?? '', site: siteOf(tab.url) }];
-    }),
-  );
-  return found.flat();
-}
-
-function siteOf(url = ''): string {
-  if (!URL.canParse(url)) return url;
-  const { host, protocol } = new URL(url);
-  if (host === '') return protocol;
-  return protocol.startsWith('http') ? host : `${protocol}//${host}`;
-}
-
 async function showTab(tabId: number): Promise<void> {
   const { windowId } = await chrome.tabs
     .update(tabId, { active: true })
     .then((tab) => tab ?? chrome.tabs.get(tabId));
   await chrome.windows.update(windowId, { focused: true });
-}
-
-function isClientName(value: unknown): value is ClientName {
-  return isRecord(value) && isText(value.id) && isText(value.name);
 }

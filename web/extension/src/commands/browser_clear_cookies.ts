@@ -10,10 +10,11 @@ const MOST_NAMES = 50;
 export default defineCommand({
   name: 'browser_clear_cookies',
   effect: 'act',
-  on: 'tab',
+  on: 'site',
   args: { domain: optional(string()), name: optional(string()) },
 
   async run(page, { domain, name }) {
+    await page.services.claim(page.tabId, page.client);
     const which: Which =
       domain === undefined
         ? { type: 'url', url: await pageAddress(page) }

@@ -23,7 +23,7 @@ const MOST_URLS = 20;
 export default defineCommand({
   name: 'browser_get_cookies',
   effect: 'read',
-  on: 'tab',
+  on: 'site',
   args: { urls: optional(stringList()), domain: optional(string()), name: optional(string()) },
 
   async run(page, { urls, domain, name }) {

@@ -11,7 +11,7 @@ import { dialogOf, forgetDialog } from '../driver/dialogs';
 export default defineCommand({
   name: 'browser_handle_dialog',
   effect: 'add',
-  on: 'tab',
+  on: 'site',
   answersDialog: true,
   args: { dialogAction: oneOf('accept', 'dismiss'), promptText: optional(string()) },
 

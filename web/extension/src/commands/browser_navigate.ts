@@ -6,7 +6,7 @@ import { defineCommand, integer, oneOf, optional, string } from '../command';
 import { textIn } from '../driver/fields';
 import { type Journey, readAddress, travel } from '../driver/navigate';
 import { attachIfPossible, type Page } from '../driver/page';
-import { checkRestricted } from '../driver/restricted';
+import { checkPage } from '../driver/restricted';
 
 export default defineCommand({
   name: 'browser_navigate',
@@ -20,8 +20,7 @@ export default defineCommand({
 
   async run(page, { url, waitUntil, timeoutMs }) {
     const address = readAddress(url);
-    checkRestricted(address);
-    await page.services.checkSite(address);
+    await checkPage(address, page.services);
     return travel(page, { waitUntil, timeoutMs, ...(await starter(page, address)) });
   },
 });
@@ -40,5 +39,5 @@ async function starter(page: Page, url: string): Promise<Pick<Journey, 'to' | 's
     const session = await page.session();
     return textIn(await session.send('Page.navigate', { url }), 'errorText');
   };
-  return { to: new URL(url).href, start };
+  return { to: url, start };
 }

@@ -9,7 +9,7 @@ import { attachIfPossible } from '../driver/page';
 export default defineCommand({
   name: 'browser_reload',
   effect: 'act',
-  on: 'tab',
+  on: 'site',
   args: { ignoreCache: optional(boolean(), false) },
 
   async run(page, { ignoreCache }) {

@@ -12,6 +12,7 @@ import {
   optional,
   string,
 } from '../command';
+import { ownHosts } from '../driver/cookie-sites';
 import { checkAddress, checkDomain, pageAddress, reportCookie, storeOf } from '../driver/cookies';
 import type { Page } from '../driver/page';
 import { messageOf } from '../driver/race';
@@ -22,7 +23,7 @@ const LONGEST = 4_096;
 export default defineCommand({
   name: 'browser_set_cookie',
   effect: 'act',
-  on: 'tab',
+  on: 'site',
   args: {
     name: string(),
     value: string(),
@@ -45,19 +46,25 @@ export default defineCommand({
         `expires must be in the future, in Unix seconds, not ${expires}; clear_cookies removes one`,
       );
     }
+    await page.services.claim(page.tabId, page.client);
     const site = domain === undefined ? undefined : await checkDomain(page, domain);
-    const address = await placeOf(page, url, site);
+    const address = new URL(await placeOf(page, url, site));
+    // Chrome tells of a cookie only if it goes to the very address it was set for. Set and not
+    // resolved: a path such as `//other.example` would lead to another host.
+    if (path !== undefined) address.pathname = path;
+    // Of a host that has no parent domain, a cookie has no domain either.
+    const isForDomain = site !== undefined && !isOneHost(site);
+    // One without goes to that host alone, which no page of another host could set.
+    if (!isForDomain) (await ownHosts(page)).checkExact(address.hostname);
     if (sameSite === 'None' && secure !== true) {
       throw invalid('sameSite: None needs secure: true, or the browser refuses the cookie');
     }
     const details: chrome.cookies.SetDetails = {
-      // Chrome tells of a cookie only if it goes to the very address it was set for.
-      url: path === undefined ? address : new URL(path, address).href,
+      url: address.href,
       name,
       value,
       ...(await storeOf(page.tabId)),
-      // Of a host that has no parent domain, a cookie has no domain either.
-      ...(site === undefined || isOneHost(site) ? {} : { domain: site }),
+      ...(isForDomain ? { domain: site } : {}),
       ...(path === undefined ? {} : { path }),
       ...(secure === undefined ? {} : { secure }),
       ...(httpOnly === undefined ? {} : { httpOnly }),

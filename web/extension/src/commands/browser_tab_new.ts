@@ -6,7 +6,7 @@
 
 import { boolean, defineBrowserCommand, optional, string } from '../command';
 import { readAddress } from '../driver/navigate';
-import { checkRestricted } from '../driver/restricted';
+import { checkPage } from '../driver/restricted';
 import { Watch } from '../driver/signals';
 
 const BLANK = 'about:blank';
@@ -19,8 +19,7 @@ export default defineBrowserCommand({
 
   async run({ services, client, limits }, { url, active }) {
     const address = url === undefined ? BLANK : readAddress(url);
-    checkRestricted(address);
-    if (address !== BLANK) await services.checkSite(address);
+    await checkPage(address, services);
     const { id } = await services.openTab({ url: address, active, client });
     if (id === undefined) throw new Error('Chrome gave the new tab no id');
     const watch = new Watch(id);
@@ -34,7 +33,9 @@ export default defineBrowserCommand({
     } finally {
       watch.close();
     }
-    const tab = await chrome.tabs.get(id);
-    return { tab: id, url: tab.pendingUrl || tab.url || address, title: tab.title ?? '' };
+    const { pendingUrl, url: shown = address, title = '' } = await chrome.tabs.get(id);
+    // An address may lead to another one.
+    await services.checkSite(shown);
+    return { tab: id, url: pendingUrl || shown || address, title };
   },
 });

@@ -1,7 +1,11 @@
 /**
- * Entry of the script that stands in every page from its beginning, for those that want a carrier.
+ * Entry of the script that stands in the pages of allowed web apps, from their beginning.
  */
 
-import { answerPages, ownWorker } from './carrier';
+import { ownWorker, stand } from './carrier';
 
-answerPages(window, ownWorker);
+declare global {
+  var tabwireCarrier: Promise<boolean> | undefined;
+}
+
+stand(globalThis, window, ownWorker);

@@ -2,11 +2,12 @@
  * Cookies of the browser that a tab belongs to, as far as a call may have them.
  *
  * Asked of Chrome, not of the page, so that those that scripts cannot see are there too. Cookies of
- * sites that the user keeps from clients do not exist here. There is no way to mean all cookies of
- * a profile.
+ * sites that the user keeps from clients, and of sites on which the caller has no tab, do not exist
+ * here. There is no way to mean all cookies of a profile.
  */
 
 import { invalid } from '../command';
+import { ownHosts } from './cookie-sites';
 import type { Page } from './page';
 
 export interface CookieReport {
@@ -61,9 +62,11 @@ export async function findCookies(page: Page, which: Which, name?: string): Prom
     ...(name === undefined ? {} : { name }),
     partitionKey: {},
   });
+  const hosts = await ownHosts(page);
   const allowed: Cookie[] = [];
   for (const cookie of found) {
-    if (isOfPage(cookie, tabUrl) && (await mayHave(page, cookie, which))) allowed.push(cookie);
+    if (!hosts.receive(cookie) || !isOfPage(cookie, tabUrl)) continue;
+    if (await mayHave(page, cookie, which)) allowed.push(cookie);
   }
   return allowed;
 }
@@ -73,6 +76,7 @@ export async function pageAddress(page: Page): Promise<string> {
   const { url = '' } = await page.tab();
   await page.services.checkSite(url);
   if (!/^https?:/i.test(url)) throw invalid(`${url} has no cookies; give a url of http or https`);
+  (await ownHosts(page)).check(new URL(url).hostname);
   return url;
 }
 
@@ -82,6 +86,7 @@ export async function checkAddress(page: Page, name: string, url: string): Promi
     throw invalid(`${name} must be an address of http or https, not ${JSON.stringify(url)}`);
   }
   await page.services.checkSite(url);
+  (await ownHosts(page)).check(new URL(url).hostname);
   return url;
 }
 
@@ -96,6 +101,7 @@ export async function checkDomain(page: Page, given: string): Promise<string> {
     );
   }
   await page.services.checkSite(`https://${domain}/`);
+  (await ownHosts(page)).check(domain);
   return domain;
 }
 

@@ -1,5 +1,6 @@
 /**
- * Frames of sites that the user keeps from clients: which they are, and pictures without them.
+ * Frames that clients may not use, of sites that the user denies or of the hub's own: which they
+ * are, and pictures without them.
  *
  * A frame without an address of its own belongs to the site of the frame around it. For a picture
  * the top document covers each of its frames that holds a denied one at any depth, so that it does
@@ -25,11 +26,9 @@ export interface JudgedFrames {
 const TRIES = 3;
 /** Addresses that name no site: what stands there is the word of whoever is around it. */
 const SITELESS = /^(?:about|data|javascript):|^blob:null\//i;
-const NO_FRAMES: JudgedFrames = { frames: [], denied: new Map() };
 
 /** Judges the frames of a tab; throws when its page itself is denied. */
 export async function judgeFrames(tabId: number, services: Services): Promise<JudgedFrames> {
-  if (!(await services.limitsSites())) return NO_FRAMES;
   const frames = (await chrome.webNavigation.getAllFrames({ tabId })) ?? [];
   const denied = new Map<Frame, unknown>();
   for (const frame of frames) {
@@ -56,7 +55,6 @@ export function refusal(why: string, reason: unknown): CommandError {
 
 /** Takes a picture that shows no denied frame, and leaves the page as it was. */
 export async function withoutDenied<T>(page: Page, take: () => Promise<T>): Promise<T> {
-  if (!(await page.services.limitsSites())) return take();
   let reason: unknown;
   for (let tries = 1; tries <= TRIES; tries++) {
     const attempt = await attemptWithout(page, take);

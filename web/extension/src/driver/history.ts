@@ -1,12 +1,12 @@
 /**
- * Steps in a tab's history, every one of them.
+ * Steps in a tab's history, every one of them; not to where clients may not go.
  *
  * `chrome.tabs.goBack` passes over pages that nobody has touched, and a page that a program has
  * opened and left is one of those; the debugger goes to the entry itself.
  */
 
 import { CommandError } from '../command';
-import { fieldsOf } from './fields';
+import { fieldsOf, textIn } from './fields';
 import { attachIfPossible, type Page } from './page';
 
 /** Goes one entry back or forward; throws `NAVIGATION_FAILED` where there is none. */
@@ -20,8 +20,10 @@ async function stepByEntry(page: Page, by: -1 | 1): Promise<void> {
   const session = await page.session();
   const { currentIndex, entries } = await session.send('Page.getNavigationHistory');
   if (typeof currentIndex !== 'number' || !Array.isArray(entries)) throw nowhere(by);
-  const { id } = fieldsOf(entries[currentIndex + by]);
+  const entry = fieldsOf(entries[currentIndex + by]);
+  const { id } = entry;
   if (typeof id !== 'number') throw nowhere(by);
+  await page.services.checkSite(textIn(entry, 'url') ?? '');
   await session.send('Page.navigateToHistoryEntry', { entryId: id });
 }
 

@@ -64,7 +64,8 @@ export function readAddress(text: string): string {
   const isLocal = /^(?:localhost|127\.|\[::1\])/i.test(trimmed);
   const url = hasScheme ? trimmed : `${isLocal ? 'http' : 'https'}://${trimmed}`;
   if (!URL.canParse(url)) throw invalid(`url: ${JSON.stringify(text)} is no address`);
-  return url;
+  // As it is judged, so it is gone to.
+  return new URL(url).href;
 }
 
 /** Waits until the new document is there, or something else happened instead. */

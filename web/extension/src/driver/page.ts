@@ -28,7 +28,7 @@ import {
 } from './inject';
 import { whenParsed } from './loading';
 import { answerable, deferred, ignore, type Limits, within } from './race';
-import { whyRestricted } from './restricted';
+import { checkPage } from './restricted';
 import type { Services } from './services';
 import { CAP_MS, type Passed, type Settled, settle } from './settle';
 import { type Dialog, type Download, listen, type NewTab, Watch } from './signals';
@@ -295,7 +295,12 @@ export const EVERYWHERE: Where = ALL;
  */
 export async function attachIfPossible(page: Page): Promise<boolean> {
   const { url = '' } = await page.tab();
-  if (whyRestricted(url) !== undefined) return false;
+  try {
+    await checkPage(url, page.services);
+  } catch (error) {
+    // A site that the user keeps to themselves is left like any other.
+    if (!(error instanceof CommandError) || error.code === 'RESTRICTED_PAGE') return false;
+  }
   try {
     await page.session();
     return true;

@@ -35,9 +35,9 @@ export interface Services {
   }): Promise<chrome.tabs.Tab>;
   /** Returns the tabs that belong to a client. */
   tabsOf(clientId: string): Maybe<readonly number[]>;
-  /** Throws `SITE_NOT_ALLOWED`. */
+  /** Throws `RESTRICTED_PAGE` or `SITE_NOT_ALLOWED` for an address that clients may not use. */
   checkSite(url: string): Maybe<void>;
-  /** Whether there are sites that `checkSite` refuses. */
+  /** Whether the user has sites that `checkSite` refuses. */
   limitsSites(): Maybe<boolean>;
   /** Whether the user allows looking only. */
   isReadOnly(): Maybe<boolean>;

@@ -25,6 +25,7 @@ const PAIRED: Readonly<Record<PanelState['paired'], string>> = {
 const port = new PanelPort(showHub);
 const fields = {
   readOnly: byId('read-only', HTMLInputElement),
+  otherTabs: byId('other-tabs', HTMLInputElement),
   allowedSites: byId('allowed-sites', HTMLTextAreaElement),
   deniedSites: byId('denied-sites', HTMLTextAreaElement),
   label: byId('label', HTMLInputElement),
@@ -37,6 +38,7 @@ let savedTimer: ReturnType<typeof setTimeout> | undefined;
 byId('version', HTMLElement).textContent = chrome.runtime.getManifest().version;
 byId('unpair', HTMLElement).addEventListener('click', () => port.wish({ type: 'unpair' }));
 fields.readOnly.addEventListener('change', () => keep({ readOnly: fields.readOnly.checked }));
+fields.otherTabs.addEventListener('change', () => keep({ otherTabs: fields.otherTabs.checked }));
 fields.label.addEventListener('change', () => {
   keep({ label: fields.label.value.trim().slice(0, LONGEST_LABEL) });
 });
@@ -153,8 +155,10 @@ function showSaved(): void {
 }
 
 function showHub(state: PanelState): void {
-  const { paired } = state;
+  const { paired, otherTabs } = state;
   showLink(state);
+  // What stands where the user has not decided, the worker knows.
+  fields.otherTabs.checked = otherTabs;
   byId('unpair', HTMLElement).hidden = paired !== 'code';
   setWords(byId('paired', HTMLElement), PAIRED[paired]);
 }

@@ -43,6 +43,7 @@ function isPanelState(value: unknown): value is PanelState {
     isText(value.paired) &&
     isListOf(value.clients, isRecord) &&
     isListOf(value.taken, isRecord) &&
-    isListOf(value.asking, isText)
+    isListOf(value.receivers, isRecord) &&
+    isListOf(value.waitingApps, isText)
   );
 }

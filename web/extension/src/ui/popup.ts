@@ -2,7 +2,7 @@
  * The popup: how things stand, who drives what, and the button that ends it all.
  */
 
-import type { PanelClient, PanelState, PanelTab, Wish } from '../panel';
+import type { PanelClient, PanelFront, PanelState, PanelTab, Wish } from '../panel';
 import { byId, make, refill, sentence, setWords } from './dom';
 import { showLink } from './link-view';
 import { PanelPort } from './panel-port';
@@ -33,9 +33,10 @@ function show(state: PanelState): void {
   byId('retry', HTMLElement).hidden = !['waiting', 'ended'].includes(state.link.type);
   byId('read-only', HTMLElement).hidden = !state.readOnly;
   showPairing(state);
-  showAsking(state.asking);
+  showWaiting(state.waitingApps);
+  showFront(state.front);
   showClients(state.clients);
-  showTaken(state.taken);
+  showTaken(state);
   showStop(state.stopped);
 }
 
@@ -57,27 +58,58 @@ function showPairing({ link, paired, pairing }: PanelState): void {
   if (link.type === 'connected') wantsToPair = false;
 }
 
-function showAsking(origins: readonly string[]): void {
-  byId('asking', HTMLElement).hidden = origins.length === 0;
-  refill(byId('asking-apps', HTMLElement), origins.map(askingRow));
+function showWaiting(origins: readonly string[]): void {
+  byId('waiting', HTMLElement).hidden = origins.length === 0;
+  refill(byId('waiting-apps', HTMLElement), origins.map(waitingRow));
 }
 
-function askingRow(origin: string): HTMLLIElement {
-  const wishes = [
-    ['Allow', { type: 'allow', origin }],
-    ['Not now', { type: 'putOff', origin }],
+function waitingRow(origin: string): HTMLLIElement {
+  const answers = [
+    ['Allow', true],
+    ['Not now', false],
   ] as const;
-  const buttons = wishes.map(([label, wish]) => {
-    const button = make('button', 'small', label);
-    button.type = 'button';
-    button.dataset.key = `${wish.type}-${origin}`;
+  const buttons = answers.map(([label, allowed]) => {
+    const button = wishButton(label, `${label}-${origin}`, { type: 'answerApp', origin, allowed });
     button.ariaLabel = `${label}: ${origin}`;
-    button.addEventListener('click', () => port.wish(wish));
     return button;
   });
   const row = make('li');
   row.append(make('span', 'origin', origin), ...buttons);
   return row;
+}
+
+function showFront(front: PanelFront | undefined): void {
+  const rows = front === undefined ? [] : [...connectRow(front), ...giveRows(front)];
+  byId('front', HTMLElement).hidden = rows.length === 0;
+  byId('connect-hint', HTMLElement).hidden = front?.connectable === undefined;
+  refill(byId('front-wishes', HTMLElement), rows);
+}
+
+function connectRow({ connectable: origin }: PanelFront): HTMLLIElement[] {
+  if (origin === undefined) return [];
+  const row = make('li');
+  row.append(
+    make('span', 'origin', origin),
+    wishButton('Let this page connect', `allow-${origin}`, { type: 'allow', origin }),
+  );
+  return [row];
+}
+
+function giveRows({ tabId, receivers }: PanelFront): HTMLLIElement[] {
+  return receivers.map(({ id: clientId, title }) => {
+    const wish = { type: 'giveTo', tabId, clientId } as const;
+    const row = make('li');
+    row.append(wishButton(`Give this tab to ${title}`, `give-${clientId}`, wish));
+    return row;
+  });
+}
+
+function wishButton(label: string, key: string, wish: Wish): HTMLButtonElement {
+  const button = make('button', 'small', label);
+  button.type = 'button';
+  button.dataset.key = key;
+  button.addEventListener('click', () => port.wish(wish));
+  return button;
 }
 
 function showClients(clients: readonly PanelClient[]): void {
@@ -89,30 +121,42 @@ function clientCard({ title, colour, tabs }: PanelClient): HTMLElement {
   const card = make('article', 'client');
   card.dataset.colour = colour;
   const list = make('ul', 'tabs');
-  list.append(...tabs.map((tab) => tabRow(tab, 'Take back', { type: 'take', tabId: tab.id })));
+  list.append(...tabs.map((tab) => tabRow(tab, [['Take back', { type: 'take', tabId: tab.id }]])));
   card.append(make('h3', '', title), list);
   return card;
 }
 
-function showTaken(tabs: readonly PanelTab[]): void {
-  byId('taken', HTMLElement).hidden = tabs.length === 0;
-  const rows = tabs.map((tab) => tabRow(tab, 'Let AI use it', { type: 'give', tabId: tab.id }));
+function showTaken({ taken, otherTabs, receivers }: PanelState): void {
+  byId('taken', HTMLElement).hidden = taken.length === 0;
+  const rows = taken.map((tab) => {
+    const { id: tabId } = tab;
+    const again = [['Let AI use it', { type: 'give', tabId }]] as const;
+    const toOne = receivers.map(({ id: clientId, title }) => {
+      return [`Give to ${title}`, { type: 'giveTo', tabId, clientId }] as const;
+    });
+    // A tab that is nobody's is seen by nobody, unless the user shows those.
+    return tabRow(tab, otherTabs ? again : toOne);
+  });
   refill(byId('taken-tabs', HTMLElement), rows);
 }
 
-function tabRow({ id, title, site }: PanelTab, label: string, wish: Wish): HTMLLIElement {
+function tabRow(
+  { id, title, site }: PanelTab,
+  wishes: ReadonlyArray<readonly [label: string, wish: Wish]>,
+): HTMLLIElement {
   const tab = make('button', 'tab');
+  tab.type = 'button';
   tab.title = `Go to ${title || site}`;
   tab.dataset.key = `show-${id}`;
   tab.append(make('span', '', title || site || 'New tab'), make('span', 'site', site));
   tab.addEventListener('click', () => port.wish({ type: 'show', tabId: id }));
-  const button = make('button', 'small', label);
-  button.dataset.key = `${wish.type}-${id}`;
-  button.ariaLabel = `${label}: ${title || site}`;
-  button.addEventListener('click', () => port.wish(wish));
-  for (const each of [tab, button]) each.type = 'button';
   const row = make('li');
-  row.append(tab, button);
+  row.append(tab);
+  for (const [label, wish] of wishes) {
+    const button = wishButton(label, `${label}-${id}`, wish);
+    button.ariaLabel = `${label}: ${title || site}`;
+    row.append(button);
+  }
   return row;
 }
 

@@ -13,7 +13,7 @@ async function start(browser = new FakeChrome().install()) {
   const groups = new Groups({
     claimed: () => {},
     taken: (tabId) => told.push(`taken ${tabId}`),
-    given: (tabId) => told.push(`given ${tabId}`),
+    given: (tabId, client) => told.push(`given ${tabId}${client ? ` to ${client.id}` : ''}`),
     changed: () => {},
   });
   const isNew = await groups.load();
@@ -130,7 +130,7 @@ test('a group that is dragged as a whole is not taken back', async () => {
   assert.deepEqual(told, []);
 });
 
-test('dragging a tab into another client’s group takes it from the one only', async () => {
+test('dragging a tab into another client’s group takes it from the one and gives it to the other', async () => {
   const { browser, groups, told } = await start();
   const [a, b] = [browser.open(), browser.open()];
   await groups.claim(a, CLAUDE);
@@ -138,8 +138,72 @@ test('dragging a tab into another client’s group takes it from the one only', 
   const into = browser.tabs.get(b)?.groupId ?? -1;
   browser.group({ tabIds: [a], groupId: into });
   await groups.regrouped(a, into);
-  assert.deepEqual(told, [`taken ${a}`, `given ${a}`]);
-  assert.deepEqual(groups.taken, []);
+  assert.deepEqual(told, [`taken ${a}`, `given ${a} to c3`]);
+  assert.deepEqual([groups.taken, groups.tabsOf('c3')], [[], [b, a]]);
+});
+
+test('dragging a tab of the user’s own into a client’s group gives it to that client', async () => {
+  const { browser, groups, told } = await start();
+  const [its, mine, taken] = [browser.open(), browser.open(), browser.open()];
+  await groups.claim(its, CLAUDE);
+  await groups.claim(taken, CURSOR);
+  await groups.take(taken);
+  const into = browser.tabs.get(its)?.groupId ?? -1;
+  browser.group({ tabIds: [mine, taken], groupId: into });
+  await Promise.all([groups.regrouped(mine, into), groups.regrouped(taken, into)]);
+  assert.deepEqual(told, [`taken ${taken}`, `given ${mine} to c1`, `given ${taken} to c1`]);
+  assert.deepEqual([groups.tabsOf('c1'), groups.taken], [[its, mine, taken], []]);
+});
+
+test('a tab that is in a client’s group only for a moment is not given', async () => {
+  const { browser, groups, told } = await start();
+  const [its, mine] = [browser.open(), browser.open()];
+  await groups.claim(its, CLAUDE);
+  await groups.regrouped(mine, browser.tabs.get(its)?.groupId ?? -1);
+  assert.deepEqual([told, groups.isDriven(mine)], [[], false]);
+});
+
+test('the user gives a tab to a client, whoever had it', async () => {
+  const { browser, groups, told } = await start();
+  const [mine, others] = [browser.open(), browser.open()];
+  await groups.giveTo(mine, CLAUDE);
+  await groups.giveTo(mine, CLAUDE);
+  assert.equal(browser.groupOf(mine), 'claude-code');
+  await groups.claim(others, CURSOR);
+  await groups.giveTo(others, CLAUDE);
+  assert.deepEqual(told, [`given ${mine} to c1`, `taken ${others}`, `given ${others} to c1`]);
+  assert.deepEqual(groups.tabsOf('c1'), [mine, others]);
+});
+
+test('a tab is told as given only when what follows from its claim is done', async () => {
+  const browser = new FakeChrome().install();
+  const told: string[] = [];
+  const groups = new Groups({
+    claimed: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      told.push('claimed');
+    },
+    taken: () => {},
+    given: () => told.push('given'),
+    changed: () => {},
+  });
+  await groups.load();
+  await groups.giveTo(browser.open({ pinned: true }), CLAUDE);
+  assert.deepEqual(told, ['claimed', 'given']);
+});
+
+test('a tab that is handed over is on its way until the other uses it, and a released one is not', async () => {
+  const { browser, groups } = await start();
+  const [tab, nobodys] = [browser.open(), browser.open()];
+  await groups.claim(tab, CLAUDE);
+  await groups.release(tab, true);
+  await groups.release(nobodys, true);
+  assert.deepEqual([groups.isOffered(tab), groups.isDriven(tab)], [true, false]);
+  assert.equal(groups.isOffered(nobodys), false, 'nobody had it');
+  await groups.claim(tab, CURSOR);
+  assert.equal(groups.isOffered(tab), false);
+  await groups.release(tab);
+  assert.equal(groups.isOffered(tab), false);
 });
 
 test('a group that the user collapses is opened again', async () => {

@@ -12,6 +12,7 @@ import { asPort, pagePort } from './fake-ports';
 
 const KEY = new Uint8Array(randomBytes(32));
 const ORIGIN = 'https://app.example';
+const ADDRESS = 'loopback:4711';
 const HELLO = {
   type: 'hello',
   instanceId: 'page',
@@ -48,10 +49,14 @@ function opening() {
 }
 
 /** The hub's answer to the greeting. */
-function challenge(socket: FakeSocket, words: readonly string[] = ['chrome-1', ORIGIN]) {
+function challenge(
+  socket: FakeSocket,
+  words: readonly string[] = ['chrome-1', ORIGIN],
+  address = ADDRESS,
+) {
   const theirs = socket.of('hello')[0]?.nonce;
   const nonce = randomBytes(32).toString('base64url');
-  const proof = hmac('tabwire.v1 hub', 'page', theirs, nonce, ...words);
+  const proof = hmac('tabwire.v2 hub', address, 'page', theirs, nonce, ...words);
   return { type: 'challenge', nonce, proof } as const;
 }
 
@@ -84,6 +89,7 @@ test('the worker makes the opening, with its own key and the origin that the bro
     type: 'hello',
     instanceId: 'page',
     kind: 'app',
+    address: ADDRESS,
     carrier: 'chrome-1',
     origin: ORIGIN,
   });
@@ -95,7 +101,7 @@ test('the worker makes the opening, with its own key and the origin that the bro
     ...introduction,
     type: 'prove',
     capabilities: ['results'],
-    proof: hmac('tabwire.v1 browser', 'page', nonce, asked.nonce, 'chrome-1', ORIGIN),
+    proof: hmac('tabwire.v2 browser', ADDRESS, 'page', nonce, asked.nonce, 'chrome-1', ORIGIN),
   });
   socket.say(welcome({ name: 'todo' }));
   assert.equal(port.frames[0]?.type, 'welcome');
@@ -128,11 +134,16 @@ test('a page that closes or goes takes its socket with it', async () => {
 });
 
 test('a hub that cannot prove itself for this page learns nothing of it', async () => {
-  for (const words of [[], ['chrome-1', 'https://other.example'], ['chrome-2', ORIGIN]]) {
+  for (const [words, address] of [
+    [[], ADDRESS],
+    [['chrome-1', 'https://other.example'], ADDRESS],
+    [['chrome-2', ORIGIN], ADDRESS],
+    [['chrome-1', ORIGIN], 'loopback:4712'],
+  ] as const) {
     const { port, socket } = opening();
     socket.open();
     port.say({ type: 'frame', data: JSON.stringify(HELLO) });
-    socket.say(challenge(socket, words));
+    socket.say(challenge(socket, words, address));
     await until(() => port.last?.type === 'close');
     assert.deepEqual(port.last, {
       type: 'close',

@@ -1,5 +1,5 @@
 /**
- * Who is carried: the user's word, remembered questions, Stop, the hub, and how many at a time.
+ * Who is carried: the user's word, Stop, the hub, and how many at a time.
  */
 
 import assert from 'node:assert/strict';
@@ -25,33 +25,27 @@ function scene(over: Partial<Settings> = {}) {
     hub: HUB as Hub | undefined,
     link: { type: 'connected', name: 'me', address: '' } as LinkState,
     isStopped: false,
-    changes: 0,
   };
-  const make = () =>
-    new Carriers({
-      instanceId: 'chrome-1',
-      hub: () => now.hub,
-      link: () => now.link,
-      settings: () => now.settings,
-      isStopped: () => now.isStopped,
-      changed: () => {
-        now.changes += 1;
-      },
-      webSocket: sockets.constructorForClient,
-    });
-  const carriers = make();
-  const ask = (origin = APP, to = carriers) => {
+  const carriers = new Carriers({
+    instanceId: 'chrome-1',
+    hub: () => now.hub,
+    link: () => now.link,
+    settings: () => now.settings,
+    isStopped: () => now.isStopped,
+    webSocket: sockets.constructorForClient,
+  });
+  const ask = (origin = APP) => {
     const port = pagePort(origin);
     const page = new CarriedPage(asPort(port));
-    to.take(page);
+    carriers.take(page);
     port.say({ type: 'open', instanceId: 'page' });
     return port;
   };
-  return { chrome, sockets, now, make, carriers, ask };
+  return { chrome, sockets, now, carriers, ask };
 }
 
-test('a page that is not allowed is refused in words and shown to the user', async () => {
-  const { carriers, sockets, now, ask } = scene();
+test('a page that is not allowed any more is refused in words that say what to press', () => {
+  const { carriers, sockets, ask } = scene();
   const port = ask();
   assert.deepEqual(port.frames, [
     {
@@ -59,17 +53,29 @@ test('a page that is not allowed is refused in words and shown to the user', asy
       code: 'not_allowed_yet',
       retry: true,
       message:
-        'https://app.example is not allowed yet to connect; allow it in the Tabwire extension',
+        'https://app.example is not allowed to connect; press "Let this page connect" in the ' +
+        'Tabwire extension',
     },
   ]);
   assert.equal(port.last?.code, 4403);
   assert.equal(port.isOpen, false);
   assert.equal(sockets.all.length, 0);
-  assert.deepEqual(carriers.asking, [APP]);
-  ask();
-  ask('https://other.example');
-  assert.deepEqual(carriers.asking, ['https://other.example', APP], 'each once, the newest first');
-  assert.equal(now.changes, 2);
+  assert.equal(carriers.allows(APP), false);
+});
+
+test('the script answers pages of allowed origins and no others', () => {
+  const { carriers, now } = scene({ webApps: [APP, 'https://denied.example', 'null'] });
+  now.settings = { ...now.settings, deniedSites: ['denied.example'] };
+  for (const [origin, isAllowed] of [
+    [APP, true],
+    ['https://app.example:8443', false],
+    ['http://app.example', false],
+    ['https://denied.example', false],
+    ['null', false],
+    [undefined, false],
+  ] as const) {
+    assert.equal(carriers.allows(origin), isAllowed, origin);
+  }
 });
 
 test('allowing is kept with the settings, and the page connects when it comes back', async () => {
@@ -79,7 +85,6 @@ test('allowing is kept with the settings, and the page connects when it comes ba
   await carriers.allow(APP);
   now.settings = (await keptSettings.load()) ?? assert.fail('not kept');
   assert.deepEqual(now.settings, { ...DEFAULT_SETTINGS, label: 'work', webApps: [APP] });
-  assert.deepEqual(carriers.asking, []);
   const port = ask();
   sockets.last.open();
   assert.deepEqual(port.said, [{ type: 'open' }]);
@@ -102,27 +107,13 @@ test('a page does not stay with a hub that this browser is not paired with any m
   assert.equal(port.last?.code, 1013);
 });
 
-test('who was put off is not shown again, also not by the next worker', async () => {
-  const { carriers, make, ask } = scene();
-  ask();
-  await carriers.putOff(APP);
-  assert.deepEqual(carriers.asking, []);
-  assert.equal(ask().frames[0]?.code, 'not_allowed_yet');
-  assert.deepEqual(carriers.asking, []);
-  ask('https://other.example');
-  const next = make();
-  await next.load();
-  assert.deepEqual(next.asking, ['https://other.example']);
-});
-
-test('denied sites stay denied, and are not asked about', () => {
+test('denied sites stay denied', () => {
   const lists = [{ deniedSites: ['example'] }, { allowedSites: ['elsewhere.example'] }];
   for (const sites of lists) {
-    const { carriers, sockets, ask } = scene({ ...sites, webApps: [APP] });
+    const { sockets, ask } = scene({ ...sites, webApps: [APP] });
     const [bye] = ask().frames;
     assert.equal(bye?.code, 'origin_not_allowed');
     assert.match(String(bye?.message), /options of the Tabwire extension/);
-    assert.deepEqual(carriers.asking, []);
     assert.equal(sockets.all.length, 0);
   }
 });

@@ -91,19 +91,22 @@ async function callCounter(): Promise<unknown> {
 test('a page from elsewhere is carried once the user has allowed it, and not before', async () => {
   await pairExtension();
   await browser.open(`${origin}/?hub=${encodeURIComponent(`http://127.0.0.1:${hub.port}`)}`);
-  await told('reason', 'not_allowed_yet');
-  // It may be at its next attempt already.
-  const status = await browser.inTab(`statuses.find(({ type }) => type === 'refused')`);
+  // No script of ours is in the page, so it tries by itself and the hub refuses it.
+  await told('reason', 'origin_not_allowed');
+  // It may be at its next attempt already, and have no reason there.
+  const status = await browser.inTab('statuses.find(({ reason }) => reason !== undefined)');
   assert.ok(isRecord(status));
-  assert.equal(status.reason, 'not_allowed_yet');
-  assert.match(String(status.message), /allow it in the Tabwire extension/);
+  assert.equal(status.reason, 'origin_not_allowed');
+  assert.match(String(status.message), /press "Let this page connect" in the Tabwire extension/);
   const before = (await hub.get('/api/sessions')).sessions;
   assert.ok(Array.isArray(before));
   assert.equal(before.length, 1, 'the browser and nobody else');
 
   const inPopup = await browser.openPage('popup.html');
   const allow = `document.querySelector('[data-key="allow-${origin}"]')`;
-  await until('the popup shows who asks', () => inPopup(`${allow} !== null`));
+  // The popup is behind the page here, so the page is still in front.
+  await until('the popup offers it', () => inPopup(`${allow} !== null`));
+  assert.equal(await inPopup(`${allow}.textContent`), 'Let this page connect');
   await inPopup(`${allow}.click()`);
   await told('type', 'connected');
 

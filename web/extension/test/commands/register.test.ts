@@ -42,3 +42,15 @@ test('what only looks says so', () => {
     'browser_wait_for_request',
   ]);
 });
+
+test('only what leaves, shows or closes a tab is done whatever it shows', () => {
+  const whatever = COMMANDS.filter(({ on }) => on === 'tab').map(({ name }) => name);
+  assert.deepEqual(whatever.sort(), [
+    'browser_go_back',
+    'browser_go_forward',
+    'browser_navigate',
+    'browser_tab_activate',
+    'browser_tab_close',
+    'browser_tab_close_others',
+  ]);
+});

@@ -7,9 +7,10 @@ import { refusal, whyRestricted } from '../../src/driver/restricted';
 test('addresses may be written as people write them', () => {
   for (const [text, url] of [
     ['https://a.test/x', 'https://a.test/x'],
-    [' example.com ', 'https://example.com'],
+    [' example.com ', 'https://example.com/'],
     ['example.com:8080/x', 'https://example.com:8080/x'],
-    ['localhost:3000', 'http://localhost:3000'],
+    ['localhost:3000', 'http://localhost:3000/'],
+    ['http://127.1:3000\\a\\..\\b', 'http://127.0.0.1:3000/b'],
     ['127.0.0.1:1/a?b#c', 'http://127.0.0.1:1/a?b#c'],
     ['about:blank', 'about:blank'],
     ['file:///tmp/a.html', 'file:///tmp/a.html'],
@@ -21,8 +22,20 @@ test('addresses may be written as people write them', () => {
   }
 });
 
-test('what Chrome keeps for itself is known by its address', () => {
+test('only pages of the web and the empty one can be driven', () => {
   for (const url of [
+    'file:///tmp/a.html',
+    'FILE:///tmp/a.html',
+    'data:text/html,x',
+    'blob:null/4f6e',
+    'blob:file:///4f6e',
+    'filesystem:https://a.test/temporary/x',
+    'ftp://a.test/',
+    'content://a',
+    'mailto:a@b.test',
+    'about:settings',
+    'about:blankish',
+    'unknown:x',
     'chrome://settings',
     'CHROME://version',
     'view-source:https://a.test',
@@ -32,7 +45,14 @@ test('what Chrome keeps for itself is known by its address', () => {
   ]) {
     assert.ok(whyRestricted(url), url);
   }
-  for (const url of ['https://a.test', 'http://chrome.test/', 'about:blank', 'file:///a', '']) {
+  for (const url of [
+    'https://a.test',
+    'http://chrome.test/',
+    'about:blank',
+    'about:blank#x',
+    'blob:https://a.test/4f6e',
+    '',
+  ]) {
     assert.equal(whyRestricted(url), undefined, url);
   }
 });

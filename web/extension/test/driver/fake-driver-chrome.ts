@@ -26,6 +26,7 @@ interface FakeTab {
   readonly title: string;
   readonly frozen: boolean;
   readonly status?: 'loading' | 'complete';
+  readonly incognito?: boolean;
 }
 
 /** A frame, as the browser tells it. */
@@ -64,7 +65,7 @@ export class FakeDriverChrome {
   getTab = async (id: number): Promise<object> => {
     const tab = this.tabs.get(id);
     if (tab === undefined) throw new Error(`No tab with id: ${id}.`);
-    return { ...tab, active: false, discarded: false, groupId: -1 };
+    return { incognito: false, ...tab, active: false, discarded: false, groupId: -1 };
   };
 
   /** Makes this the global `chrome`. */

@@ -12,6 +12,13 @@ interface FakeTab {
   pinned: boolean;
   title: string;
   url: string;
+  discarded: boolean;
+}
+
+/** A content script that was registered. */
+interface FakeScript {
+  readonly id: string;
+  readonly matches: readonly string[];
 }
 
 interface FakeGroup {
@@ -57,6 +64,9 @@ export class FakeChrome {
   readonly action: FakeAction = { text: '', color: '', title: '', calls: 0 };
   readonly tabs = new Map<number, FakeTab>();
   readonly groups = new Map<number, FakeGroup>();
+  readonly scripts = new Map<string, FakeScript>();
+  /** Which file was put into which tab. */
+  readonly injected: string[] = [];
   /** The tab that people look at. */
   front = -1;
   #next = 100;
@@ -70,8 +80,8 @@ export class FakeChrome {
   /** Opens a tab as a user would. */
   open(tab: Partial<FakeTab> = {}): number {
     const id = this.#next++;
-    const rest = { windowId: 1, groupId: -1, pinned: false, title: '', url: 'about:blank' };
-    this.tabs.set(id, { ...rest, ...tab, id });
+    const rest = { windowId: 1, groupId: -1, pinned: false, discarded: false };
+    this.tabs.set(id, { ...rest, title: '', url: 'about:blank', ...tab, id });
     return id;
   }
 
@@ -103,11 +113,33 @@ export class FakeChrome {
         group: async (wanted: Parameters<FakeChrome['group']>[0]) => this.group(wanted),
         ungroup: async (ids: number[]) => this.ungroup(ids),
       },
+      scripting: this.#scripting(),
       tabGroups: {
         TAB_GROUP_ID_NONE: -1,
         get: async (id: number) => ({ ...this.#group(id) }),
         update: async (id: number, part: Partial<FakeGroup>) =>
           Object.assign(this.#group(id), part),
+      },
+    };
+  }
+
+  #scripting(): unknown {
+    return {
+      getRegisteredContentScripts: async () => [...this.scripts.values()],
+      registerContentScripts: async (scripts: FakeScript[]) => {
+        for (const script of scripts) {
+          const isWrong = script.matches.some(
+            (pattern) => !/^https?:\/\/[^:/]+\/\*$/.test(pattern),
+          );
+          if (isWrong || this.scripts.has(script.id)) throw new Error(`wrong: ${script.id}`);
+          this.scripts.set(script.id, script);
+        }
+      },
+      unregisterContentScripts: async ({ ids }: { ids: string[] }) => {
+        for (const id of ids) this.scripts.delete(id);
+      },
+      executeScript: async (how: { target: { tabId: number }; files: string[] }) => {
+        this.injected.push(`${how.files.join()} ${how.target.tabId}`);
       },
     };
   }

@@ -92,7 +92,7 @@ fn what_somebody_waits_for_is_taken_at_once_with_all_before_it() {
     let urgent = [
         seen(1),
         message(LogKind::ToBrowser),
-        Change::Session(record("s_1", "viewer")),
+        Change::Session(Box::new(record("s_1", "viewer"))),
         Change::Open(head(LogKind::Feed)),
     ];
     for change in urgent {

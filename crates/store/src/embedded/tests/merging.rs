@@ -33,7 +33,7 @@ impl Life {
                 });
                 Change::Forget(session, gone)
             }
-            (1, _) => Change::Session(record(session.as_str(), &number.to_string())),
+            (1, _) => Change::Session(Box::new(record(session.as_str(), &number.to_string()))),
             (2, _) => Change::Received(session, position("b_1", number)),
             (3, _) => Change::State(session, Arc::new(state(number, "{}"))),
             (4, _) => Change::Result(session.to_string(), kept(number)),
