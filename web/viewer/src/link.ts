@@ -14,7 +14,8 @@ import {
   type Tool,
 } from '@tabwire/sdk';
 import { COMMANDS } from './commands';
-import type { PageAddress } from './page-address';
+import { checkHub, isServingHub, type PageAddress } from './page-address';
+import { explainRefusal, type PageKey } from './page-key';
 import type { Store } from './store';
 import { toolsFor } from './tools';
 import type { Room } from './tools/tool';
@@ -27,13 +28,20 @@ export interface LinkListener {
   onAct(saying: Saying): void;
 }
 
-/** Connects the page to the hub that its address names, else to the one that serves it. */
+/**
+ * Connects the page to the hub that its address names, else to the one that serves it; throws where
+ * that is not for it to join.
+ */
 export function openLink(
   room: Room,
   { name, instanceId, hub }: PageAddress,
   listener: LinkListener,
+  pageKey: PageKey = {},
 ): Link {
   const { store } = room;
+  if (hub !== undefined) checkHub(hub, location.origin);
+  // Another hub must not see the key.
+  const own = isServingHub(hub, location.origin) ? pageKey : undefined;
   const options: Options = {
     name,
     manifest: 'hello3d',
@@ -41,8 +49,11 @@ export function openLink(
     commands: commandsFor(store, listener),
     tools: toolsFor(room).map((tool) => announced(tool, listener)),
     events: { toolCall: (data) => tellReading(data, listener) },
-    onStatus: (status) => listener.onStatus(status),
+    onStatus: (status) =>
+      listener.onStatus(own ? explainRefusal(status, own, location.hostname) : status),
     ...(instanceId === undefined ? {} : { instanceId }),
+    // Whoever gave the key is the hub, whatever else the SDK would take for it.
+    ...(own?.key === undefined ? {} : { token: own.key, hub: location.origin }),
     ...(hub === undefined ? {} : { hub }),
   };
   const link = connect(options);

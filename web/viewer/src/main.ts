@@ -8,11 +8,12 @@
 import { attachDrop, attachPicker, type DropTarget } from './controls/drop';
 import { attachKeyboard } from './controls/keyboard';
 import { attachPointer } from './controls/pointer';
-import { openLink } from './link';
+import { type LinkListener, openLink } from './link';
 import { BUILTINS } from './models/builtin';
 import { asBuiltinName, BUILTIN_NAMES, type BuiltinName } from './models/names';
 import { Shelf } from './models/shelf';
 import { readPageAddress } from './page-address';
+import { codeIn, type PageKey, takePageKey } from './page-key';
 import { Stage } from './scene/stage';
 import { apply, INITIAL_STATE, type ViewerState } from './state';
 import { Store } from './store';
@@ -36,6 +37,13 @@ declare global {
     };
   }
 }
+
+// First of all: the code leaves the address bar at once.
+const pageKey = takePageKey(window);
+// A link that is pasted into this very tab changes the fragment only, which loads nothing.
+addEventListener('hashchange', () => {
+  if (codeIn(location.hash) !== undefined) location.reload();
+});
 
 const address = readPageAddress(location.search);
 const shelf = new Shelf();
@@ -119,18 +127,7 @@ const pill = new Pill(
   },
   address.instanceId,
 );
-try {
-  openLink(room, address, {
-    onStatus: (status) => {
-      pill.show(status);
-      document.title = `${status.session ?? address.name} · Tabwire viewer`;
-    },
-    onAct: (saying) => toasts.show(saying, 'client'),
-  });
-} catch (error) {
-  // An address that cannot be used, such as a hub that is none. The page works without.
-  pill.show({ type: 'refused', message: messageOf(error) });
-}
+void pageKey.then(join);
 
 if (address.model !== undefined && builtin === undefined) dropped.url(address.model);
 
@@ -140,6 +137,22 @@ window.tabwireViewer = {
   ready: stage?.settled() ?? Promise.resolve(),
   settled: () => stage?.settled() ?? Promise.resolve(),
 };
+
+function join(key: PageKey): void {
+  const listener: LinkListener = {
+    onStatus: (status) => {
+      pill.show(status);
+      document.title = `${status.session ?? address.name} · Tabwire viewer`;
+    },
+    onAct: (saying) => toasts.show(saying, 'client'),
+  };
+  try {
+    openLink(room, address, listener, key);
+  } catch (error) {
+    // A hub that is none, or is not for this page to join. The page works without.
+    pill.show({ type: 'refused', message: messageOf(error) });
+  }
+}
 
 function openStage(): Stage | undefined {
   try {
