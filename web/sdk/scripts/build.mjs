@@ -16,12 +16,13 @@ const ENTRY = 'sdk/src/index.ts';
 const PUBLIC = ['options', 'stores', 'index'];
 /** Properties that are neither on the wire, nor the browser's, nor the app's. */
 const INTERNAL = `
-  acts after answers append attach attempt beatForMs beatMs clock closed credentials dead deliver depth
-  detach fail failed field finish firstLimitMs flushState givenUp handler hasRoom heard isBlocked isBusy isCarried isError
-  isNew isOpen isOver json lastLimitMs lasting load maxAgeMs maxBytes maxMessages memory names
-  needsCarrier note onCall onEvent onPaired onResync onState paired policy pushState reconnect
-  renew restart results resync retryNow save sendEvent sendPage specs stableMs startPosition
-  stopped take wasOpen webSocket word
+  acts after answer answers append attach attempt beatForMs beatMs bytes clock closed credentials
+  dead deliver depth detach dialled fail failed field finish firstLimitMs flushState givenUp greeting
+  handler hasRoom heard isBlocked isBusy isCarried isError isNew isOpen isOver json lastLimitMs
+  lasting load lost maxAgeMs maxBytes maxMessages memory names needsCarrier note onCall onEvent
+  onPaired onResync onState paired policy protocols prover pushState reconnect renew restart results resync
+  retryNow save sendEvent sendPage specs stableMs startPosition stopped take wasOpen webSocket
+  word
 `
   .trim()
   .split(/\s+/);
@@ -62,9 +63,12 @@ async function bundle(outfile, how) {
 const leavingOut = {
   name: 'leaving-out',
   setup(building) {
-    building.onResolve({ filter: /^\.\/(check|compression|proof)$/ }, ({ path }) => ({
-      path: resolve('sdk/src/without', `${path}.ts`),
-    }));
+    building.onResolve(
+      { filter: /^\.\/(check|compression|proof|variable-token)$/ },
+      ({ path }) => ({
+        path: resolve('sdk/src/without', `${path}.ts`),
+      }),
+    );
   },
 };
 

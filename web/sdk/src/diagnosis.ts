@@ -17,6 +17,8 @@ export interface Diagnosis {
 
 /** Long, because the browser may ask the user first. */
 const ANSWER_WITHIN_MS = 30_000;
+/** What its user can press in the extension, for pages that it does not know. */
+const PRESS = 'press "Let this page connect" in the Tabwire extension';
 /** What Chrome asks the user for; the second is the older name. */
 const PERMISSIONS = ['loopback-network', 'local-network-access'];
 
@@ -34,7 +36,7 @@ export function explain(word: string | undefined, said: string, mayReturn: boole
     return { reason: word, message: said };
   }
   if (!mayReturn) return { reason: 'refused', message: said };
-  return { reason: 'lost', message: word ? said : 'the connection to the hub was lost' };
+  return { reason: 'lost', message: word ? said : 'the connection was lost' };
 }
 
 /** Looks why a socket of the page's own did not open. */
@@ -42,19 +44,19 @@ export async function diagnose(page: Page, hub: string): Promise<Diagnosis> {
   const { origin } = page.location;
   const { answers, isBlocked } = await knock(page, hub);
   if (isBlocked) {
-    const message = `this page's content security policy forbids ${hub}; add it to connect-src`;
+    const message = `the page's policy forbids ${hub}; add it to connect-src or ${PRESS}`;
     return { reason: 'page_policy', message };
   }
   if (answers && isLoopback(page)) {
-    const message = `what answers at ${hub} takes no connection; is it a Tabwire hub?`;
+    const message = `${hub} takes no connection; is it a Tabwire hub?`;
     return { reason: 'refused', message };
   }
   if (answers) {
-    const message = `the hub refuses pages from ${origin}; use the Tabwire extension, or start it with --allow-origin '${origin}'`;
+    const message = `the hub refuses pages from ${origin}; ${PRESS}, or give the hub --allow-origin '${origin}'`;
     return { reason: 'origin_not_allowed', message };
   }
   if (await isForbidden(page)) {
-    const message = `the browser does not let ${origin} reach this machine; allow it in the site's settings, or use the Tabwire extension`;
+    const message = `the browser does not let ${origin} reach this machine; ${PRESS}, or allow it in the site settings`;
     return { reason: 'local_network_refused', message };
   }
   const message = `no hub answers at ${hub}; start one with: tabwire serve`;

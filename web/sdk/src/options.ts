@@ -73,6 +73,8 @@ export interface Options {
   readonly events?: Readonly<Record<string, EventListener>>;
   /** The hub's address; else that of the hub that serves the page, else `http://127.0.0.1:8765`. */
   readonly hub?: string | undefined;
+  /** What `tabwire token` prints, for a page that reaches the hub from elsewhere. */
+  readonly token?: string;
   /** The page's name for itself; else one that outlives a reload. */
   readonly instanceId?: string;
   onStatus?(status: Status): void;

@@ -7,6 +7,9 @@ import { test } from 'node:test';
 import { settled, until } from '../../shared/test/support/fake-clock';
 import { FakePage, opened, type Surroundings } from './support/fake-page';
 
+/** The words on the button of the extension that lets a page connect. */
+const BUTTON = /press "Let this page connect" in the Tabwire extension/;
+
 /** Has a page fail once, and returns what it was told in the end. */
 async function failed(around: Surroundings) {
   const page = new FakePage(around);
@@ -33,6 +36,7 @@ test('somebody answers but takes no socket: the origin is not allowed', async ()
   assert.equal(status.type, 'refused');
   assert.equal(status.reason, 'origin_not_allowed');
   assert.match(status.message ?? '', /--allow-origin 'https:\/\/app\.example'/);
+  assert.match(status.message ?? '', BUTTON);
 });
 
 test('somebody answers a page of this machine but takes no socket: that is no hub', async () => {
@@ -52,6 +56,7 @@ test('the browser does not let the page reach this machine', async () => {
       permissions: { [name]: state },
     });
     assert.equal(status.reason, 'local_network_refused', `${name} ${state}`);
+    assert.match(status.message ?? '', BUTTON);
     assert.equal(status.type, 'refused');
   }
 });
@@ -70,6 +75,7 @@ test('the policy of the page itself forbids it', async () => {
   const { status } = await failed({ blocked: 'http://127.0.0.1:8765/health' });
   assert.equal(status.reason, 'page_policy');
   assert.match(status.message ?? '', /connect-src/);
+  assert.match(status.message ?? '', BUTTON);
   const other = await failed({ blocked: 'https://elsewhere.example/x.png' });
   assert.equal(other.status.reason, 'hub_not_running');
 });

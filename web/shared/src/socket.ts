@@ -27,6 +27,11 @@ export type SocketConstructor = new (url: string, protocols: string[]) => Socket
 /** The subprotocol that this client speaks. */
 export const SUBPROTOCOL = 'tabwire.v1';
 
+/** Returns what a socket offers: our protocol, and the token where there is one. */
+export function subprotocols(token: string | undefined): string[] {
+  return token ? [SUBPROTOCOL, `bearer.${encodeURIComponent(token)}`] : [SUBPROTOCOL];
+}
+
 /** Tells whether a hub accepts this as an instance's name. */
 export function isInstanceId(text: string): boolean {
   return /^[A-Za-z0-9._:@-]{1,128}$/.test(text);

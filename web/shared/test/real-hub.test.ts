@@ -65,6 +65,7 @@ test('a thousand events each way over five hundred cuts arrive once and in order
   const delivered: unknown[] = [];
   const resyncs: string[] = [];
   const client = open(proxy.port, {
+    token: hub.token,
     name: 'torture',
     onEvent: ({ name, data }) => {
       if (name === 'torture') delivered.push(data);
@@ -106,6 +107,7 @@ test('a thousand events each way over five hundred cuts arrive once and in order
 test('tools are called, state is asked for and pushed', async () => {
   let color = 'red';
   const client = open(hub.port, {
+    token: hub.token,
     name: 'viewer',
     onCall: (call) => {
       assert.ok(call.type === 'callTool');
@@ -162,6 +164,7 @@ test('much that was missed travels compressed, both ways', async () => {
   let mayReturn = Promise.resolve();
   const seen: unknown[] = [];
   const client = open(proxy.port, {
+    token: hub.token,
     name: 'compressed',
     webSocket: Watched,
     url: () => mayReturn.then(() => `ws://127.0.0.1:${proxy.port}`),
@@ -206,13 +209,14 @@ test('a peer that comes back with its memory has the same session and misses not
       kept = JSON.stringify(snapshot);
     },
   };
-  const first = open(hub.port, { name: 'reloaded', memory });
+  const first = open(hub.port, { token: hub.token, name: 'reloaded', memory });
   const session = await connected(first);
   await until('remembered', () => kept?.includes('resumeToken') === true);
   first.close();
   await hub.post('/api/events', { session, name: 'missed', data: 1 });
   const seen: string[] = [];
   const second = open(hub.port, {
+    token: hub.token,
     name: 'reloaded',
     memory,
     onEvent: ({ name }) => seen.push(name),

@@ -7,7 +7,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -22,6 +22,8 @@ export interface FeedEntry {
 
 export class RealHub {
   readonly port: number;
+  /** What programs show it. */
+  readonly token: string;
   readonly #process: ChildProcess;
   readonly #data: string;
 
@@ -29,6 +31,7 @@ export class RealHub {
     this.#process = process;
     this.#data = data;
     this.port = port;
+    this.token = readFileSync(join(data, 'token'), 'utf8').trim();
   }
 
   static async start(): Promise<RealHub> {
@@ -90,7 +93,8 @@ export class RealHub {
   }
 
   async #ask(path: string, init: RequestInit): Promise<Record<string, unknown>> {
-    const response = await fetch(`http://127.0.0.1:${this.port}${path}`, init);
+    const headers = { ...init.headers, Authorization: `Bearer ${this.token}` };
+    const response = await fetch(`http://127.0.0.1:${this.port}${path}`, { ...init, headers });
     const answer: unknown = await response.json();
     assert.ok(response.ok && isRecord(answer), `${path}: ${JSON.stringify(answer)}`);
     return answer;
