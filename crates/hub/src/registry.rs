@@ -10,7 +10,7 @@ use std::{
 
 use model::{InstanceId, SessionId};
 
-use crate::session::Session;
+use crate::{names, session::Session};
 
 /// All kept sessions.
 #[derive(Default)]
@@ -18,6 +18,8 @@ pub(crate) struct Registry {
     by_id: HashMap<SessionId, Arc<Session>>,
     by_instance: HashMap<InstanceId, SessionId>,
     by_name: HashMap<String, SessionId>,
+    /// Apps by their web origin; `origin_sessions` limits each list.
+    by_origin: HashMap<String, Vec<SessionId>>,
     /// How often all of them were looked through.
     scans: AtomicU64,
 }
@@ -35,6 +37,9 @@ impl Registry {
         session.offer();
         self.by_instance.insert(session.instance.clone(), session.id.clone());
         self.by_name.insert(session.name.to_string(), session.id.clone());
+        if let Some(origin) = session.app_origin() {
+            self.by_origin.entry(origin.to_owned()).or_default().push(session.id.clone());
+        }
         self.by_id.insert(session.id.clone(), session);
     }
 
@@ -50,6 +55,14 @@ impl Registry {
         self.by_id.remove(&session.id);
         self.by_instance.remove(&session.instance);
         self.by_name.remove(&*session.name);
+        if let Some(origin) = session.app_origin()
+            && let Some(apps) = self.by_origin.get_mut(origin)
+        {
+            apps.retain(|id| *id != session.id);
+            if apps.is_empty() {
+                self.by_origin.remove(origin);
+            }
+        }
     }
 
     pub fn by_instance(&self, instance: &InstanceId) -> Option<Arc<Session>> {
@@ -60,8 +73,20 @@ impl Registry {
         self.by_id.get(id)
     }
 
-    pub fn names(&self) -> &HashMap<String, SessionId> {
-        &self.by_name
+    /// Returns a name that nobody has: what is wanted, or that with a number. It is nobody else's id
+    /// either, or who is called like another would be taken for it.
+    pub fn free_name(&self, wanted: &str, instance: &InstanceId) -> String {
+        let is_id_of_another = |name: &str| {
+            let known = InstanceId::parse(name).ok();
+            known.is_some_and(|id| id != *instance && self.by_instance.contains_key(&id))
+        };
+        names::free(wanted, |name| self.by_name.contains_key(name) || is_id_of_another(name))
+    }
+
+    /// The apps of a web origin.
+    pub fn apps_of(&self, origin: &str) -> Vec<Arc<Session>> {
+        let apps = self.by_origin.get(origin).into_iter().flatten();
+        apps.filter_map(|id| self.by_id.get(id).cloned()).collect()
     }
 
     /// All sessions, by name.
@@ -78,17 +103,20 @@ impl Registry {
         all
     }
 
-    /// Returns what a reference fits: one by id, name or instance, or all by a prefix
-    /// of the id or by what they are called at present.
+    /// Returns what a reference fits: by id; by instance or name, which are two where one peer has
+    /// taken for its id what another is called; or all by a prefix of the id or by what they are
+    /// called at present.
     pub fn matching(&self, reference: &str) -> Vec<Arc<Session>> {
-        let named = self.by_name.get(reference).and_then(|id| self.by_id.get(id));
-        let exact =
-            named.or_else(|| self.by_id.get(&SessionId::parse(reference).ok()?)).or_else(|| {
-                let id = self.by_instance.get(&InstanceId::parse(reference).ok()?)?;
-                self.by_id.get(id)
-            });
-        if let Some(session) = exact {
+        if let Some(session) = SessionId::parse(reference).ok().and_then(|id| self.by_id.get(&id)) {
             return vec![session.clone()];
+        }
+        let instance = InstanceId::parse(reference).ok();
+        let instance = instance.and_then(|instance| self.by_instance.get(&instance));
+        let named = self.by_name.get(reference).filter(|id| Some(*id) != instance);
+        let exact = instance.into_iter().chain(named).filter_map(|id| self.by_id.get(id));
+        let exact: Vec<_> = exact.cloned().collect();
+        if !exact.is_empty() {
+            return exact;
         }
         // Two characters are the same in all ids, so that a prefix has at least one of its own.
         if reference.len() < 3 {

@@ -52,8 +52,9 @@ impl Hub {
             0 => Err(Fault::new(Code::UnknownSession, format!("there is no session {shown:?}"))
                 .hint(choices(&self.sessions()))),
             count => {
-                Err(Fault::new(Code::AmbiguousSession, format!("{shown:?} fits {count} sessions"))
-                    .hint(choices(&fitting)))
+                let fault =
+                    Fault::new(Code::AmbiguousSession, format!("{shown:?} fits {count} sessions"));
+                Err(fault.hint(choices_by_id(&fitting)))
             }
         }
     }
@@ -82,15 +83,23 @@ impl Hub {
         if let Some(reference) = &route.session {
             return self.find(reference);
         }
-        if let Some(binding) = &route.binding
-            && let Ok(session) = self.find(binding)
-        {
-            return Ok(session);
+        match route.binding.as_ref().map(|binding| self.find(binding)) {
+            Some(Ok(session)) => return Ok(session),
+            Some(Err(fault)) if fault.code == Code::AmbiguousSession => return Err(fault),
+            Some(Err(_)) | None => {}
         }
         let able = able();
+        let (able, strangers) = without_strangers(able);
         let connected: Vec<_> = able.iter().filter(|session| session.is_connected()).collect();
         match (connected.as_slice(), able.as_slice()) {
             ([only], _) => Ok(Arc::clone(only)),
+            ([], [only]) if !strangers.is_empty() => {
+                let message = format!("{} is away", only.name);
+                Err(Fault::new(Code::NotConnected, message).hint(format!(
+                    "wait for it; others are there that nobody has vouched for: {}",
+                    choices(&strangers)
+                )))
+            }
             // Nothing is sent to it, and the error of the call says that it is away.
             ([], [only]) => Ok(only.clone()),
             ([], []) => Err(Fault::new(Code::UnknownTool, format!("no session offers {what}"))
@@ -156,6 +165,28 @@ impl Session {
             }
         }
     }
+}
+
+/// Leaves out who has not proven to be the one that was meant, where somebody has: a call that names
+/// nobody is not for a stranger that came while the user's own browser is away. Returns the strangers
+/// that are there besides.
+fn without_strangers(able: Vec<Arc<Session>>) -> (Vec<Arc<Session>>, Vec<Arc<Session>>) {
+    let (strangers, proven): (Vec<_>, Vec<_>) =
+        able.into_iter().partition(|session| session.unproven);
+    match proven.is_empty() {
+        true => (strangers, proven),
+        false => (proven, strangers.into_iter().filter(|it| it.is_connected()).collect()),
+    }
+}
+
+/// Lists sessions whose names do not tell them apart.
+fn choices_by_id(sessions: &[Arc<Session>]) -> String {
+    let line = |session: &Arc<Session>| {
+        let origin = session.origin.as_deref().map(|origin| format!(" of {origin}"));
+        format!("{} ({:?}{})", session.id, session.name, origin.unwrap_or_default())
+    };
+    let list: Vec<_> = sessions.iter().take(LISTED).map(line).collect();
+    format!("name one as `session`: {}", list.join(", "))
 }
 
 /// Lists sessions so that one can be pasted back.

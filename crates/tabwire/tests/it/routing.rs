@@ -1,7 +1,7 @@
 //! Which session a call goes to: the named one, the bound one, the only one that can.
 
 use serde_json::json;
-use testkit::{Ask, FakeApp, FakeBrowser, Incoming, Response};
+use testkit::{Answer, Ask, Dial, FakeApp, FakeBrowser, Incoming, Response};
 
 use crate::scene::hub;
 
@@ -56,6 +56,56 @@ async fn an_unknown_session_is_an_error_that_lists_the_choices() {
 }
 
 #[tokio::test]
+async fn a_page_named_like_the_id_of_another_does_not_get_its_calls() {
+    let hub = hub(&[]).await;
+    let honest = FakeBrowser::app(hub.port(), "app-7").named(Some("painter"));
+    let honest = FakeApp::start(honest, &["paint"], |_| Answer::Result(json!("honest"))).await;
+    let hostile = FakeBrowser::app(hub.port(), "x").named(Some("app-7"));
+    let hostile = FakeApp::start(hostile, &["paint"], |_| Answer::Result(json!("hostile"))).await;
+    assert_eq!((honest.name.as_str(), hostile.name.as_str()), ("painter", "app-7-2"));
+    let answer = hub.api().call_tool("app-7", "paint", json!({})).await.must_be(200);
+    assert_eq!(answer.json()["result"], "honest");
+    // The other way round: an id that is another's name stands for neither of them.
+    let late = FakeBrowser::app(hub.port(), "painter").named(Some("late"));
+    let late = FakeApp::start(late, &["paint"], |_| Answer::Result(json!("late"))).await;
+    let answer = hub.api().call_tool("painter", "paint", json!({})).await;
+    assert_eq!((answer.status, answer.fault().as_str()), (409, "ambiguous_session"));
+    let id = hub.api().session("app-7").await["id"].as_str().unwrap().to_owned();
+    assert!(answer.text().contains(&id), "{}", answer.text());
+    let answer = hub.api().call_tool(&id, "paint", json!({})).await.must_be(200);
+    assert_eq!(answer.json()["result"], "honest");
+    // Nor does a client that is bound to it get anybody else.
+    let bound = json!({"tool": "paint"});
+    let ask = Ask::own_post("/api/call", &bound).header("X-MCP-Instance", "painter");
+    assert_eq!(ask.send(hub.port()).await.fault(), "ambiguous_session");
+    assert!(late.received("callTool").is_empty() && hostile.received("callTool").is_empty());
+}
+
+#[tokio::test]
+async fn a_browser_that_nobody_vouches_for_is_meant_only_when_it_is_alone() {
+    const STRANGER: &str = "chrome-extension://abcdefghijklmnopabcdefghijklmnop";
+    let hub = hub(&["--allow-origin", "chrome-extension://*"]).await;
+    let stranger = Dial::root(hub.port()).path("/?instanceId=stranger").offer_only(&[]);
+    let _stranger = stranger.origin(STRANGER).connect().await;
+    let known = async || {
+        let session = hub.api().get("/api/sessions/stranger").await;
+        (session.status == 200).then(|| session.json())
+    };
+    let session = testkit::eventually("the stranger is known", known).await;
+    assert_eq!(session["unproven"], true, "{session}");
+    let mut own = FakeBrowser::browser(hub.port(), "own");
+    own.connect().await;
+    own.vanish();
+    hub.api().until_connected("own", false).await;
+    let click = json!({"tool": "browser_interact", "args": {"action": "click", "selector": "a"}});
+    let answer = hub.api().call(click).await;
+    assert_eq!(answer.fault(), "not_connected", "{}", answer.text());
+    assert!(answer.text().contains("own is away"), "{}", answer.text());
+    let name = session["name"].as_str().unwrap();
+    assert!(answer.text().contains(name), "the stranger can still be named: {}", answer.text());
+}
+
+#[tokio::test]
 async fn a_session_is_named_by_id_unique_prefix_or_name() {
     let hub = hub(&[]).await;
     let north = FakeApp::echo(hub.port(), "north", &["paint"]).await;
@@ -91,7 +141,7 @@ async fn the_instance_header_binds_and_a_named_session_goes_before_it() {
     let _north = FakeApp::echo(hub.port(), "north", &["paint"]).await;
     let _south = FakeApp::echo(hub.port(), "south", &["paint"]).await;
     let call = async |binding: &str, body: serde_json::Value| {
-        Ask::post("/api/call", &body).header("X-MCP-Instance", binding).send(hub.port()).await
+        Ask::own_post("/api/call", &body).header("X-MCP-Instance", binding).send(hub.port()).await
     };
     let bound = call("south", json!({"tool": "paint"})).await.must_be(200).json();
     assert_eq!(bound["session"], "south");

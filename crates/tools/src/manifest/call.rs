@@ -157,7 +157,7 @@ impl Call<'_> {
 
     /// Chooses the page and tells it what is about to be called.
     fn open(&self, named: Option<String>) -> Result<Arc<Session>, Fault> {
-        let session = self.manifest.route(&self.toolbox.hub, self.client, self.name, named)?;
+        let session = self.manifest.route(self.toolbox, self.client, self.name, named)?;
         // A notice is for people who look at the page now; nobody wants it after a reconnect.
         if let Some(notice) = &self.manifest.notice
             && session.is_connected()

@@ -28,7 +28,7 @@ impl Manifest {
         let hub = &toolbox.hub;
         let PageId { id, implied } = match named {
             Some(named) => self.named_page(hub, &named)?,
-            None => self.implied_page(hub, client),
+            None => self.implied_page(toolbox, client),
         };
         let url = self.address(toolbox, &id).ok_or_else(|| {
             Fault::new(Code::Internal, format!("{} has no address for its page", self.title))
@@ -85,10 +85,10 @@ impl Manifest {
     }
 
     /// The page that a client means without saying so: what it is bound to, or its own.
-    fn implied_page(&self, hub: &Hub, client: &Client) -> PageId {
-        let own = |implied| PageId { id: client.caller.client.to_string(), implied };
+    fn implied_page(&self, toolbox: &Toolbox, client: &Client) -> PageId {
+        let own = |implied| PageId { id: toolbox.link_id(client).to_string(), implied };
         let Some(binding) = &client.binding else { return own(true) };
-        match hub.find(binding) {
+        match toolbox.hub.find(binding) {
             Ok(session) if self.serves(&session) => {
                 PageId { id: session.instance.to_string(), implied: true }
             }

@@ -1,29 +1,30 @@
 //! Which page a call goes to: the named one, the bound one, the client's own, the only one.
 //!
-//! A page that was opened through a client's link carries that client's id, so it is that
-//! client's own, however many others there are.
+//! A page that was opened through a client's link carries an id that only that client was told, so
+//! it is that client's own, however many others there are.
 
 use std::sync::Arc;
 
 use hub::{Hub, Route, Session};
-use model::{Code, Fault};
+use model::{Code, Fault, InstanceId};
 
 use super::Manifest;
-use crate::definition::Client;
+use crate::{Toolbox, definition::Client};
 
 impl Manifest {
     /// Chooses the page for a call of a tool.
     pub(super) fn route(
         &self,
-        hub: &Hub,
+        toolbox: &Toolbox,
         client: &Client,
         tool: &str,
         named: Option<String>,
     ) -> Result<Arc<Session>, Fault> {
+        let hub = &toolbox.hub;
         let bound = client.binding.as_ref().is_some_and(|binding| hub.find(binding).is_ok());
         if named.is_none()
             && !bound
-            && let Some(own) = self.own_page(hub, client)
+            && let Some(own) = self.own_page(hub, &toolbox.link_id(client))
         {
             return Ok(own);
         }
@@ -58,10 +59,8 @@ impl Manifest {
         fault.hint(hint)
     }
 
-    fn own_page(&self, hub: &Hub, client: &Client) -> Option<Arc<Session>> {
-        let id = client.caller.client.as_str();
-        let is_own = |session: &Session| session.instance.as_str() == id && self.serves(session);
-        let own = hub.filtered(is_own).into_iter().next()?;
+    fn own_page(&self, hub: &Hub, link: &InstanceId) -> Option<Arc<Session>> {
+        let own = hub.of_instance(link).filter(|session| self.serves(session))?;
         let other = |session: &Session| self.serves(session) && session.is_connected();
         // One that was closed does not stand in the way of one that is there.
         (own.is_connected() || hub.filtered(other).is_empty()).then_some(own)

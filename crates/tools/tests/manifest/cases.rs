@@ -6,7 +6,7 @@ use model::Code;
 use serde_json::{Value, json};
 use tools::manifest::{self, SHIPPED};
 
-use crate::page::Stage;
+use crate::page::{Stage, client};
 
 /// What the list of one app may take from every client's context, as MCP writes it.
 const BUDGET_BYTES: usize = 12_288;
@@ -92,7 +92,9 @@ async fn links_are_what_the_cases_say() {
     let stage = Stage::start();
     for case in list(&cases(), "links") {
         let output = stage.call(case["tool"].as_str().unwrap(), json!({})).await.unwrap();
-        assert_eq!(output.structured["url"], case["url"], "{case}");
+        let id = stage.toolbox.link_id(&client("test"));
+        let url = case["url"].as_str().unwrap().replace("{id}", id.as_str());
+        assert_eq!(output.structured["url"], url, "{case}");
     }
 }
 

@@ -46,14 +46,27 @@ async fn with_two_pages_one_must_be_named() {
 #[tokio::test]
 async fn a_page_opened_through_a_clients_link_is_that_clients_own() {
     let stage = Stage::start();
-    let (mine, yours) = (stage.page("test").await, stage.page("you").await);
+    let link = |id: &str| stage.toolbox.link_id(&client(id)).to_string();
+    let (mine, yours) = (stage.page(&link("test")).await, stage.page(&link("you")).await);
     stage.call("walk_key_light_in", json!({})).await.unwrap();
     stage.call_as(&client("you"), "walk_key_light_in", json!({})).await.unwrap();
     stage.call_as(&client("you"), "walk_key_light_in", json!({})).await.unwrap();
     // A binding to nobody is ignored; one to somebody is stronger than one's own page.
     stage.call_as(&bound("nobody"), "walk_key_light_in", json!({})).await.unwrap();
-    stage.call_as(&bound("you"), "walk_key_light_in", json!({})).await.unwrap();
+    stage.call_as(&bound(&link("you")), "walk_key_light_in", json!({})).await.unwrap();
     check_counts(&[&mine, &yours], &[2, 3]);
+}
+
+#[tokio::test]
+async fn a_page_that_takes_a_clients_id_is_not_taken_for_that_clients_own() {
+    let stage = Stage::start();
+    let (theirs, other) = (stage.page("test").await, stage.page("other").await);
+    let fault = stage.call("walk_key_light_in", json!({})).await.unwrap_err();
+    assert_eq!(fault.code, Code::AmbiguousSession, "{fault}");
+    check_counts(&[&theirs, &other], &[0, 0]);
+    let link = |id: &str| stage.toolbox.link_id(&client(id));
+    assert_ne!(link("test"), link("you"), "each client has a link of its own");
+    assert!(!link("test").as_str().contains("test"));
 }
 
 #[tokio::test]
@@ -74,18 +87,20 @@ async fn what_is_no_page_of_the_app_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn the_link_carries_the_clients_id_or_what_it_is_bound_to() {
+async fn the_link_carries_an_id_of_the_clients_or_what_it_is_bound_to() {
     let stage = Stage::start();
+    let own = stage.toolbox.link_id(&client("test")).to_string();
+    let with_own = format!("with session {own:?}");
     let _other = stage.peer("other", "native", Manner::Willing).await;
     let _page = stage.page("page-7").await;
     let no_args = json!({});
     let (here, now) = ("Tools called from here then go", "A page is connected as this one now");
     for (client, args, id, next) in [
-        (client("test"), no_args.clone(), "test", here),
-        (client("local:my@pc"), no_args.clone(), "local%3Amy%40pc", here),
+        (client("test"), no_args.clone(), own.as_str(), here),
         (bound("demo"), no_args.clone(), "demo", here),
-        (bound("not an id"), no_args.clone(), "test", here),
-        (bound("native"), no_args.clone(), "test", "with session \"test\""),
+        (bound("my:demo@pc"), no_args.clone(), "my%3Ademo%40pc", here),
+        (bound("not an id"), no_args.clone(), own.as_str(), here),
+        (bound("native"), no_args.clone(), own.as_str(), with_own.as_str()),
         (bound("hello3d"), no_args.clone(), "page-7", now),
         (client("test"), json!({"session": "hello3d"}), "page-7", now),
         (client("test"), json!({"session": "show"}), "show", "with session \"show\""),
@@ -117,7 +132,9 @@ async fn without_its_dialect_a_manifest_is_its_link_until_a_page_of_ours_is_ther
     let call = manifest::call(&stage.apps, &stage.toolbox, &client, "get_model_color", json!({}));
     assert!(call.await.is_none(), "no manifest has it");
     let link = stage.call("get_browser_connection_url", json!({})).await.unwrap();
-    assert_eq!(link.structured["url"], "http://127.0.0.1:8765/viewer/?sessionId=test");
+    let id = stage.toolbox.link_id(&client);
+    let url = format!("http://127.0.0.1:8765/viewer/?sessionId={id}");
+    assert_eq!(link.structured["url"], url);
     assert!(!link.text.contains("it is off"), "{}", link.text);
 
     let viewer = stage.own_page("viewer", "manifest:hello3d").await;
