@@ -1,4 +1,5 @@
-//! Where a browser may be sent: http, https and about:blank, and never to the hub's own doors.
+//! Where a browser may be sent: http, https and about:blank; of the hub's own pages to its app and to
+//! the examples of the SDK only.
 //!
 //! Browsers read addresses more leniently than anybody else, so what could be another spelling of
 //! the hub's host is taken for it. Where a page leads by itself is not seen here.
@@ -7,8 +8,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use model::{Code, Fault, json::shorten};
 
-/// First parts of paths that belong to clients and operators, not to pages.
-const DOORS: [&str; 3] = ["api", "mcp", "dashboard"];
+/// First parts of the hub's own paths whose pages are there to be driven.
+const OPEN: [&str; 2] = ["viewer", "sdk"];
 
 /// Checks an address; `own` are the hub's hosts with their ports, such as `127.0.0.1:8765`.
 pub fn check(url: &str, own: &[String]) -> Result<(), Fault> {
@@ -28,8 +29,8 @@ pub fn check(url: &str, own: &[String]) -> Result<(), Fault> {
         return Err(Fault::new(Code::InvalidArgument, format!("{shown:?} is no web address")));
     }
     let is_own = own.iter().any(|own| is_same(host, usual_port, own));
-    if is_own && first_part(path).is_some_and(|part| DOORS.iter().any(|it| part.starts_with(it))) {
-        let message = "browsers are not sent to the hub's own /api, /mcp or /dashboard";
+    if is_own && !first_part(path).is_some_and(|part| OPEN.contains(&part.as_str())) {
+        let message = "of the hub's own pages, browsers are sent to /viewer/ and /sdk/ only";
         return Err(Fault::new(Code::Refused, message));
     }
     Ok(())
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hubs_own_doors_are_shut_in_every_spelling() {
+    fn of_the_hubs_own_pages_only_two_are_gone_to_in_any_spelling() {
         for url in [
             "http://127.0.0.1:8765/api/sessions",
             "http://localhost:8765/mcp",
@@ -177,12 +178,17 @@ mod tests {
             "http://127.0.0.1:8765\\api",
             "http://127.0.0.1:8765/viewer/../api",
             "http://127.0.0.1:8765/%2e/%61pi",
+            "http://127.0.0.1:8765/",
+            "http://127.0.0.1:8765",
+            "http://127.0.0.1:8765/metrics",
+            "http://127.0.0.1:8765/viewer-of-mine",
         ] {
             check_code(url, Some(Code::Refused));
         }
         for url in [
             "http://127.0.0.1:8765/viewer/",
-            "http://127.0.0.1:8765/",
+            "http://127.0.0.1:8765/viewer/?name=x",
+            "http://127.0.0.1:8765/sdk/examples/todo/",
             "http://127.0.0.1:3000/api",
             "http://example.com:8765/api",
             "http://10.0.0.7:8765/api",

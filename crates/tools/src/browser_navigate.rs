@@ -79,7 +79,6 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         if order.action.command != GOTO {
             return order.run().await;
         }
-        toolbox.check_address(order.args.get("url"))?;
         let session = order.find_session()?;
         match session.can(GOTO) {
             true => go(order, &session).await,

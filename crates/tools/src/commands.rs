@@ -68,6 +68,7 @@ impl<'a> Order<'a> {
         if !action.takes("timeoutMs") {
             args.remove("timeoutMs");
         }
+        toolbox.check_command(action.command, &args)?;
         let timeout = timeout.map(Duration::from_millis);
         let (effect, tool) = (action.effect, tool.name);
         Ok(Self { toolbox, client, tool, action, effect, session, tab, timeout, args })
@@ -184,7 +185,7 @@ impl<'a> Order<'a> {
 
     /// How long the call may take. The browser's own waiting must end first, so that it can say
     /// what it waited for.
-    fn limit(&self) -> Option<Duration> {
+    pub fn limit(&self) -> Option<Duration> {
         let passing = self.args.get("timeMs").and_then(Value::as_u64).map(Duration::from_millis);
         match (self.timeout, passing) {
             (Some(time), _) if self.action.takes("timeoutMs") => Some(time + SLACK),

@@ -95,7 +95,7 @@ pub struct NewBrowser {
 /// Starts a browser and waits until its extension is connected.
 pub async fn open(toolbox: &Toolbox, client: &Client, new: NewBrowser) -> Result<Output, Fault> {
     if let Some(url) = &new.url {
-        toolbox.check_address(Some(&json!(url)))?;
+        toolbox.check_address(url)?;
     }
     if toolbox.hub.is_read_only() {
         return Err(Fault::new(Code::Refused, "the hub is read-only: it starts no browsers"));

@@ -11,8 +11,9 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use guard::HubSecret;
 use hub::Hub;
-use model::{Fault, Json, Target};
+use model::{Fault, InstanceId, Json, Target};
 use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
 use snapshot::kept::Kept;
@@ -21,20 +22,35 @@ use tokio::sync::watch;
 use crate::{
     TOOLS, action, address, apps,
     arguments::Checker,
-    browser_instance,
+    browser_execute, browser_instance,
     definition::{Client, CoreTool, Definition, Output},
     direct_pages::{self, Origins},
     launching::Launcher,
+    list_room,
     manifest::{self, Apps, Manifest, ManifestError},
     originals, page_tools,
     recording::Recorder,
     selection::Selection,
     shelf::Shelf,
+    uploads::{self, UploadFolders},
 };
 use own::{ALIASES, Own};
 
 /// Schemas that are kept ready; beyond that the memory starts anew.
 const READY: usize = 1024;
+
+/// The tools of our own whose description says that the list is full: one of them is there wherever
+/// tools of apps or pages are.
+const HOLDS_REMARKS: [&str; 2] = ["app_state", "page_tools"];
+/// Commands that load the address in their `url`.
+const LOADING: &[&str] = &["browser_navigate", "browser_tab_new"];
+/// Commands that run script of the caller's in a page, some only with an argument: an answer that is
+/// made up for a page can be script too.
+const SCRIPTING: &[(&str, Option<&str>)] = &[
+    ("browser_evaluate", None),
+    ("browser_wait_for", Some("expression")),
+    ("browser_mock_request", Some("body")),
+];
 
 /// The tools of one hub. Clones share what is kept ready.
 #[derive(Clone)]
@@ -58,6 +74,10 @@ pub struct Toolbox {
     selection: Arc<RwLock<Selection>>,
     /// Whose pages' tools are listed. A blocking lock: held for one look, never across an await.
     direct_pages: Arc<RwLock<Origins>>,
+    /// What uploads are judged by. A blocking lock: held for one look, never across an await.
+    upload_folders: Arc<RwLock<UploadFolders>>,
+    /// What the ids of clients' links follow from; set once.
+    secret: Arc<OnceLock<HubSecret>>,
     /// Results that are too large for an answer.
     pub shelf: Shelf,
     /// What clients do, where they want it noted.
@@ -85,6 +105,8 @@ impl Toolbox {
             launcher: Arc::default(),
             selection: Arc::default(),
             direct_pages: Arc::default(),
+            upload_folders: Arc::default(),
+            secret: Arc::default(),
             shelf: Shelf::default(),
             recorder: Recorder::default(),
         }
@@ -94,13 +116,28 @@ impl Toolbox {
     pub fn list(&self) -> Vec<Definition> {
         let selection = self.selection.read().clone();
         let own = self.own.iter().filter(|own| selection.has(own.tool.name));
-        let own = own.map(|own| own.definition().clone());
-        let apps = if selection.has_apps() { apps::list(self) } else { Vec::new() };
-        let pages = match selection.has(page_tools::TOOL.name) {
-            true => direct_pages::list(&self.hub, &self.direct_pages()),
-            false => Vec::new(),
-        };
-        own.chain(apps).chain(pages).collect()
+        let mut listed: Vec<_> = own.map(|own| own.definition().clone()).collect();
+        let ours = listed.len();
+        let mut offered = Vec::new();
+        if selection.has_apps() {
+            listed.extend(self.manifests.list(&self.hub));
+            offered.extend(apps::list(self));
+        }
+        if selection.has(page_tools::TOOL.name) {
+            offered.extend(direct_pages::list(&self.hub, &self.direct_pages()));
+        }
+        let (fitting, left_out) = list_room::fit(&listed, offered);
+        listed.extend(fitting);
+        listed[ours..].sort_by(|one, other| {
+            let key = |tool: &Definition| (direct_pages::is_name(&tool.name), tool.name.clone());
+            key(one).cmp(&key(other))
+        });
+        if let Some(said) = left_out.describe() {
+            // Models read descriptions and nothing else of a list.
+            let place = listed.iter_mut().find(|tool| HOLDS_REMARKS.contains(&tool.name.as_str()));
+            place.into_iter().for_each(|tool| tool.description += &format!(" {said}"));
+        }
+        listed
     }
 
     /// Says which tools are offered; all others are hidden.
@@ -123,13 +160,48 @@ impl Toolbox {
         self.direct_pages.read().clone()
     }
 
+    /// Says by which folders uploads are judged.
+    pub fn set_upload_folders(&self, folders: UploadFolders) {
+        *self.upload_folders.write() = folders;
+    }
+
+    pub(crate) fn upload_folders(&self) -> UploadFolders {
+        self.upload_folders.read().clone()
+    }
+
+    /// Says what the ids of clients' links follow from, so that they outlive this hub. Only the first
+    /// one counts.
+    pub fn set_secret(&self, secret: HubSecret) {
+        let _ = self.secret.set(secret);
+    }
+
+    /// Returns who a page is that was opened through a client's link. Clients' ids can be guessed; this
+    /// one cannot, so no other page can take its place.
+    pub fn link_id(&self, client: &Client) -> InstanceId {
+        let caller = &client.caller;
+        let word = self
+            .secret
+            .get_or_init(HubSecret::default)
+            .word("link", &format!("{}\n{}", caller.principal, caller.client));
+        InstanceId::parse(&format!("link-{word}")).expect("letters and digits are an id")
+    }
+
     /// Returns whether a tool of our own is offered by this name.
     pub fn offers(&self, name: &str) -> bool {
         self.own(name).is_some() && self.selection.read().has(name)
     }
 
     /// Checks a call that goes past the list: what the tool for it would not do is not done.
-    pub fn check_offered(&self, target: Target, name: &str) -> Result<(), Fault> {
+    pub fn check_offered(
+        &self,
+        target: Target,
+        name: &str,
+        args: &Map<String, Value>,
+    ) -> Result<(), Fault> {
+        if target == Target::Command {
+            uploads::only_by_tool(name).map_or(Ok(()), Err)?;
+            self.check_command(name, args)?;
+        }
         let selection = self.selection.read();
         let does = |tool: &&CoreTool| match target {
             Target::App => false,
@@ -174,6 +246,7 @@ impl Toolbox {
             return None;
         }
         let pages = direct_pages::list(&self.hub, &self.direct_pages());
+        let pages = pages.into_iter().map(|offered| offered.definition);
         pages.into_iter().find(|definition| definition.name == name)
     }
 
@@ -210,6 +283,7 @@ impl Toolbox {
 
     /// Calls a tool: checks the arguments, then does it. Dropping the future cancels the call.
     pub async fn call(&self, client: &Client, name: &str, args: Value) -> Result<Output, Fault> {
+        self.hub.client_calls(&client.caller);
         match &client.key {
             // Boxed: this future holds the other.
             Some(key) => Box::pin(self.call_once(client, key, name, args)).await,
@@ -318,12 +392,39 @@ impl Toolbox {
         }
     }
 
-    /// Checks an address that a browser is to be sent to, where there is one.
-    pub(crate) fn check_address(&self, url: Option<&Value>) -> Result<(), Fault> {
-        match url.and_then(Value::as_str) {
-            Some(url) => address::check(url, &self.own_hosts.read()),
-            None => Ok(()),
+    /// Checks what a command would do, whichever way it came: where it leads, and whether it runs
+    /// script where that is not offered.
+    pub(crate) fn check_command(
+        &self,
+        command: &str,
+        args: &Map<String, Value>,
+    ) -> Result<(), Fault> {
+        let url = args.get("url").and_then(Value::as_str);
+        if let Some(url) = url.filter(|_| LOADING.contains(&command)) {
+            self.check_address(url)?;
         }
+        let script = SCRIPTING.iter().find(|(name, argument)| {
+            *name == command && argument.is_none_or(|argument| args.contains_key(argument))
+        });
+        let selection = self.selection.read();
+        match script {
+            Some((_, argument)) if !selection.has(browser_execute::TOOL.name) => {
+                let fault = selection.hidden(browser_execute::TOOL.name);
+                Err(match argument {
+                    Some(argument) => {
+                        let message = format!("`{argument}` runs script, and {}", fault.message);
+                        Fault { message, ..fault }
+                    }
+                    None => fault,
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks an address that a browser is to be sent to.
+    pub(crate) fn check_address(&self, url: &str) -> Result<(), Fault> {
+        address::check(url, &self.own_hosts.read())
     }
 
     fn own(&self, name: &str) -> Option<&Own> {

@@ -45,7 +45,8 @@ async fn what_is_not_selected_is_neither_listed_nor_callable() {
 async fn what_is_hidden_is_not_done_past_the_list_either() {
     use model::Target;
     let stage = Stage::start();
-    let check = |target, name| stage.toolbox.check_offered(target, name).is_ok();
+    let nothing = serde_json::Map::new();
+    let check = |target, name| stage.toolbox.check_offered(target, name, &nothing).is_ok();
     assert!(check(Target::Command, "anybodys") && check(Target::App, "paint"));
     stage.toolbox.select(only("browse"));
     assert!(check(Target::Command, "browser_mouse_click"));
