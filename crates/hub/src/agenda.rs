@@ -27,6 +27,8 @@ pub enum Due {
     Refresh(Weak<Session>),
     /// End the calls that wait for a browser which lost this connection.
     GiveUp(Weak<Session>, u64),
+    /// Say that the tools of an app which stayed away are no longer listed.
+    Unlist(Weak<Session>),
     /// Drop a session whose browser stayed away.
     Forget(Weak<Session>),
     /// Drop messages that are too old, in all sessions.

@@ -118,6 +118,11 @@ impl Catalog {
         self.tools.get(&None).map_or(&[], Vec::as_slice)
     }
 
+    /// Returns how many bytes the tools have.
+    pub fn weight(&self) -> usize {
+        self.tools.values().flatten().map(ToolSpec::size).sum()
+    }
+
     /// Returns the names of the tools of the app itself.
     pub fn app_tool_names(&self) -> Vec<String> {
         self.app_tools().iter().map(|tool| tool.name.clone()).collect()

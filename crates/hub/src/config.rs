@@ -32,6 +32,16 @@ pub struct Config {
     pub calls_total: usize,
     /// Sessions that are kept, connected or not; one more is refused.
     pub sessions_max: usize,
+    /// Sessions that apps of one web origin may have; one more takes the place of the one that has been
+    /// away for longest, or is refused.
+    pub origin_sessions: usize,
+    /// Bytes that the apps of one web origin may hold together, in logs, states and tools; what does
+    /// not fit is refused.
+    pub origin_bytes: usize,
+    /// How long the tools of an app that is away stay in the list.
+    #[serde(with = "humantime_serde")]
+    #[schemars(with = "String")]
+    pub app_tools_kept: Duration,
     /// How long a session whose browser is away is kept, over restarts of the hub too; after a start
     /// a browser always has five minutes (or this, if it is less) to come back.
     #[serde(with = "humantime_serde")]
@@ -84,6 +94,10 @@ pub mod limits {
     pub const TOOL_BYTES: usize = 4 << 20;
     /// Bytes of an app's state.
     pub const STATE: usize = 4 << 20;
+    /// Values in a state, or in a patch, for the patch to be applied; else the whole is asked for.
+    pub const PATCH_VALUES: usize = 50_000;
+    /// What one patch may cost: bytes that are copied and places in lists that are moved.
+    pub const PATCH_WORK: usize = 16 << 20;
     /// Messages in one page of a replay.
     pub const PAGE: usize = 100;
 }
@@ -98,6 +112,9 @@ impl Default for Config {
             calls_per_session: 256,
             calls_total: 20_000,
             sessions_max: 20_000,
+            origin_sessions: 16,
+            origin_bytes: 32 << 20,
+            app_tools_kept: Duration::from_secs(120),
             session_retention: Duration::from_secs(24 * 3600),
             replay_messages: 1000,
             replay_bytes: 8 << 20,

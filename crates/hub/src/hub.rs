@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use model::{ClientId, CloseReason, Closing, InstanceId, Reply};
+use model::{ClientId, CloseReason, Closing, InstanceId, Kind, Reply};
 use parking_lot::RwLock;
 use store::{AuditLine, Health, Store, StoreError};
 use tokio::{sync::watch, task::JoinSet, time::MissedTickBehavior};
@@ -18,8 +18,8 @@ use crate::{
     pulse::BEAT,
     query::StateQuery,
     registry::Registry,
-    services::Services,
-    session::{Attachment, CallRequest, Introduction, Session},
+    services::{AppAnswers, Services},
+    session::{Attachment, CallRequest, Caller, Introduction, Session},
 };
 
 /// How often messages that are too old are dropped.
@@ -128,6 +128,9 @@ impl Hub {
         let instance = introduction.hello.instance.clone();
         let session = self.find_or_create(&introduction, &instance)?;
         let attachment = session.admit(introduction, outbox).await?;
+        if !self.services.clients.is_empty() {
+            session.tell_clients();
+        }
         self.keep_token().await;
         // Somebody may have dropped it from the list while it was being admitted.
         self.registry.write().keep(&session);
@@ -240,8 +243,29 @@ impl Hub {
         self.services.config.load().read_only
     }
 
+    /// Notes that a client calls: browsers hear of it, so that their user can give it a tab.
+    pub fn client_calls(&self, caller: &Caller) {
+        if self.services.clients.note(caller) {
+            self.tell_clients();
+        }
+    }
+
+    fn tell_clients(&self) {
+        for session in self.filtered(|session| session.kind == Kind::Browser) {
+            session.tell_clients();
+        }
+    }
+
+    /// Says who hears what the user says of web apps in a browser's window. Only the first one counts.
+    pub fn on_app_answer(&self, hear: AppAnswers) {
+        let _ = self.services.app_answers.set(hear);
+    }
+
     /// Lets go of everything that a client holds: it has left for good.
     pub fn client_left(&self, client: &ClientId) {
+        if self.services.clients.forget(client) {
+            self.tell_clients();
+        }
         for session in self.sessions() {
             session.client_left(client);
         }
@@ -264,27 +288,43 @@ impl Hub {
         if let Some(known) = registry.by_instance(instance) {
             return Ok(known);
         }
-        let most = self.services.config.load().sessions_max;
-        if registry.len() >= most {
-            // Whoever has been away for longest makes room; somebody who is there never does.
-            let away = registry
-                .all()
-                .into_iter()
-                .filter_map(|session| session.away_for().map(|away| (away, session)));
-            let Some((_, longest)) = away.max_by_key(|(away, _)| *away) else {
-                let message = format!("{most} sessions are connected");
-                return Err(Closing::new(CloseReason::TooMany, message));
-            };
-            self.drop_session(&mut registry, &longest);
+        let config = self.services.config.load();
+        let origin = introduction.origin.as_deref().filter(|_| hello.kind == Kind::App);
+        if let Some(origin) = origin
+            && registry.apps_of(origin).len() >= config.origin_sessions
+        {
+            let message = format!("{} apps of {origin} are connected", config.origin_sessions);
+            let apps = registry.apps_of(origin);
+            self.make_room(&mut registry, apps, message)?;
+        }
+        if registry.len() >= config.sessions_max {
+            let message = format!("{} sessions are connected", config.sessions_max);
+            let all = registry.all();
+            self.make_room(&mut registry, all, message)?;
         }
         let wanted = names::reduce(hello.name.as_deref(), hello.kind.as_str());
-        let name = names::free(&wanted, registry.names());
+        let name = registry.free_name(&wanted, instance);
         let session = Session::create(self.services.clone(), introduction, instance, name)
             .map_err(|error| Closing::new(CloseReason::Internal, error.to_string()))?;
         let session = Arc::new(session);
         registry.insert(session.clone());
         self.services.metrics.sessions.inc();
         Ok(session)
+    }
+
+    /// Forgets the session among these that has been away for longest; one that is there never goes.
+    fn make_room(
+        &self,
+        registry: &mut Registry,
+        among: Vec<Arc<Session>>,
+        message: String,
+    ) -> Result<(), Closing> {
+        let away = among.into_iter().filter_map(|session| Some((session.away_for()?, session)));
+        let (_, longest) = away
+            .max_by_key(|(away, _)| *away)
+            .ok_or_else(|| Closing::new(CloseReason::TooMany, message))?;
+        self.drop_session(registry, &longest);
+        Ok(())
     }
 
     fn carry_out(&self, due: Due, refreshes: &mut JoinSet<()>) {
@@ -324,6 +364,11 @@ impl Hub {
             Due::GiveUp(session, connection) => {
                 if let Some(session) = session.upgrade() {
                     session.give_up(connection);
+                }
+            }
+            Due::Unlist(session) => {
+                if session.upgrade().is_some_and(|session| !session.is_listed()) {
+                    self.services.offers_changed();
                 }
             }
             Due::Forget(session) => {

@@ -7,6 +7,7 @@
 //! - [`calls`]: one end each; [`state`]: the cache; [`replay`]: both ends of a numbered log;
 //! - [`catalog`]: tabs and tools; [`tabs`]: whose tab is whose; [`names`]: readable names; [`feed`]: what happened;
 //! - [`outbox`]: the queue to a socket; `disk`: waiting until something is kept; `pulse`: whether we slept; [`once`]: calls with a key;
+//!   `known_clients`: who has called; `origins`: what apps of one origin hold together;
 //! - [`agenda`]: what is due; [`metrics`]: what is counted;
 //! - [`config`]: the settings.
 //!
@@ -19,10 +20,12 @@ pub mod config;
 mod disk;
 pub mod feed;
 pub mod hub;
+mod known_clients;
 pub mod metrics;
 pub mod names;
 mod offering;
 pub mod once;
+mod origins;
 pub mod outbox;
 mod pulse;
 pub mod query;
@@ -42,5 +45,6 @@ pub use crate::{
     outbox::{Batch, Outbox, Outgoing},
     query::{Source, StateAnswer, StateQuery},
     routing::{Route, ToolCall},
+    services::AppAnswers,
     session::{Attachment, CallRequest, Caller, Introduction, Session, SessionInfo},
 };

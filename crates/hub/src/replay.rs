@@ -73,6 +73,11 @@ impl ReplayLog {
         self.log.usage().count
     }
 
+    /// Returns how many bytes they have.
+    pub fn bytes(&self) -> usize {
+        self.log.usage().bytes
+    }
+
     /// Numbers and keeps a message, dropping the oldest ones over the limits.
     pub fn publish(
         &mut self,

@@ -1,7 +1,7 @@
 //! What all sessions share: settings, counters, the agenda, the store, the live feed.
 
 use std::sync::{
-    Arc,
+    Arc, OnceLock,
     atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
@@ -18,12 +18,17 @@ use crate::{
     config::Config,
     disk::Disk,
     feed::{FeedItem, WATCH_BACKLOG, Watcher},
+    known_clients::KnownClients,
     metrics::Metrics,
     offering::Offering,
     once::Once,
+    origins::Origins,
     pulse::Pulse,
     replay::ReplayLimits,
 };
+
+/// Takes the user's word on a web origin: whether its apps may come in.
+pub type AppAnswers = Box<dyn Fn(String, bool) + Send + Sync>;
 
 /// Shared by the hub and its sessions.
 pub(crate) struct Services {
@@ -34,6 +39,10 @@ pub(crate) struct Services {
     pub disk: Disk,
     pub once: Once,
     pub offering: Offering,
+    pub origins: Origins,
+    pub clients: KnownClients,
+    /// Who hears what the user says of web apps in a browser's window.
+    pub app_answers: OnceLock<AppAnswers>,
     pub pulse: Pulse,
     pub version: &'static str,
     /// When this hub was opened.
@@ -60,6 +69,9 @@ impl Services {
             once: Once::restore(store.results()?),
             store,
             offering: Offering::default(),
+            origins: Origins::default(),
+            clients: KnownClients::default(),
+            app_answers: OnceLock::new(),
             pulse: Pulse::default(),
             version,
             opened: Instant::now(),

@@ -8,6 +8,7 @@ mod attach;
 mod holding;
 mod receive;
 mod retention;
+mod share;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -37,6 +38,7 @@ use crate::{
     calls::CallTable,
     catalog::Catalog,
     feed::{self, FeedItem},
+    origins::OriginShare,
     outbox::{Outbox, Refusal},
     replay::{Inbox, ReplayLog},
     services::Services,
@@ -102,6 +104,10 @@ struct Core {
     state: StateCache,
     catalog: Catalog,
     tabs: TabTable,
+    /// How many tabs the user keeps to themselves, as the browser says.
+    hidden_tabs: u64,
+    /// What an app holds of what its origin may.
+    share: Option<OriginShare>,
     /// SHA-256 of the token that proves the next takeover.
     resume_digest: Option<String>,
     /// When it was attached or detached last, or brought back.
@@ -182,6 +188,11 @@ impl Session {
     /// Returns whether a socket is attached.
     pub fn is_connected(&self) -> bool {
         self.core.lock().link.is_some()
+    }
+
+    /// Returns the web origin of an app.
+    pub fn app_origin(&self) -> Option<&str> {
+        self.origin.as_deref().filter(|_| self.kind == Kind::App)
     }
 
     /// Returns whether its peer is here, has proven that it is paired, and is on this machine.

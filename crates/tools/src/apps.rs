@@ -1,37 +1,45 @@
 //! The tools that connected apps declare, by their own names.
 //!
 //! Apps with the same tool and the same schema share one entry and `session` picks; with
-//! different schemas, or under a name of ours, each appears as `session.tool`. They stay listed
-//! while their session is kept: a call then says that the app is away.
+//! different schemas, or under a name of ours, each appears as `session.tool`. Each description begins
+//! with whose word it is. They are listed while the app is connected and for a while after; a call
+//! then says that it is away.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use hub::{CallRequest, Hub, Route, Session};
-use model::{Code, Effect, Fault, InstanceId, Json, Reply, Target, ToolSpec, Work, json::shorten};
+use model::{Code, Effect, Fault, Json, Reply, Target, ToolSpec, Work, json::shorten};
 use serde_json::{Map, Value, json};
 
 use crate::{
     TOOLS, Toolbox, answer,
     definition::{Annotations, Client, Definition, Output, Source},
-    direct_pages, originals,
+    direct_pages,
+    list_room::Offered,
+    originals,
 };
+
+/// Origins that an entry names; more share it only where they declare the same.
+const NAMED: usize = 3;
 
 type Offer = (Arc<Session>, ToolSpec);
 
-/// Lists the tools of all apps, by name, with those of manifests.
-pub fn list(toolbox: &Toolbox) -> Vec<Definition> {
+/// Lists the tools that apps declare, by name, each with who declares it.
+pub(crate) fn list(toolbox: &Toolbox) -> Vec<Offered> {
     let declared = by_name(&toolbox.hub).into_iter().flat_map(|(name, offers)| {
         match is_shared(toolbox, &name, &offers) {
-            true => vec![define(name, &offers[0].1)],
-            false => offers
-                .iter()
-                .map(|(session, spec)| define(full_name(session, &name), spec))
-                .collect(),
+            true => vec![offer(name, &offers)],
+            false => {
+                let alone =
+                    |one: &Offer| offer(full_name(&one.0, &name), std::slice::from_ref(one));
+                offers.iter().map(alone).collect()
+            }
         }
     });
-    let mut listed: Vec<_> = declared.chain(toolbox.manifests.list(&toolbox.hub)).collect();
-    listed.sort_by(|one, other| one.name.cmp(&other.name));
-    listed
+    declared.collect()
 }
 
 /// Returns what a client reads about one tool, without looking at all others.
@@ -43,10 +51,12 @@ pub fn definition(hub: &Hub, name: &str) -> Option<Definition> {
         && let Ok(session) = hub.find(session)
         && let Some(spec) = session.app_tool(tool)
     {
-        return Some(define(name.to_owned(), &spec));
+        return Some(offer(name.to_owned(), &[(session, spec)]).definition);
     }
-    let spec = hub.offering(name).iter().find_map(|session| session.app_tool(name))?;
-    Some(define(name.to_owned(), &spec))
+    let declaring = hub.offering(name).into_iter().filter(|session| session.is_listed());
+    let with_spec = |session: Arc<Session>| Some((session.clone(), session.app_tool(name)?));
+    let offers: Vec<Offer> = declaring.filter_map(with_spec).collect();
+    (!offers.is_empty()).then(|| offer(name.to_owned(), &offers).definition)
 }
 
 /// Calls a tool of an app.
@@ -117,7 +127,7 @@ fn find(
     {
         return Ok((session, spec));
     }
-    let named = named.or_else(|| own_page(hub, client, name));
+    let named = named.or_else(|| own_page(toolbox, client, name));
     let route = Route { session: named, binding: client.binding.clone() };
     let session =
         hub.route_to_app(&route, name).map_err(|fault| with_names(toolbox, name, fault))?;
@@ -137,11 +147,11 @@ pub(crate) fn unknown(toolbox: &Toolbox, name: &str) -> Fault {
 
 /// The page that was opened through the client's own link, however many others there are: where
 /// its manifest's tools go, those that it declares itself go too.
-fn own_page(hub: &Hub, client: &Client, tool: &str) -> Option<String> {
+fn own_page(toolbox: &Toolbox, client: &Client, tool: &str) -> Option<String> {
     if client.binding.is_some() {
         return None;
     }
-    let own = hub.of_instance(&InstanceId::parse(client.caller.client.as_str()).ok()?)?;
+    let own = toolbox.hub.of_instance(&toolbox.link_id(client))?;
     let can = own.is_connected() && own.app_tool(tool).is_some();
     can.then(|| own.name.to_string())
 }
@@ -152,7 +162,9 @@ fn with_names(toolbox: &Toolbox, name: &str, fault: Fault) -> Fault {
         return fault;
     }
     let own = TOOLS.iter().map(|tool| tool.name.to_owned());
-    let names: Vec<String> = own.chain(list(toolbox).into_iter().map(|tool| tool.name)).collect();
+    let apps = list(toolbox).into_iter().map(|offered| offered.definition.name);
+    let described = toolbox.manifests.list(&toolbox.hub).into_iter().map(|tool| tool.name);
+    let names: Vec<String> = own.chain(apps).chain(described).collect();
     let nearest = names.iter().max_by(|one, other| {
         strsim::jaro_winkler(one, name).total_cmp(&strsim::jaro_winkler(other, name))
     });
@@ -164,7 +176,7 @@ fn with_names(toolbox: &Toolbox, name: &str, fault: Fault) -> Fault {
 
 fn by_name(hub: &Hub) -> BTreeMap<String, Vec<Offer>> {
     let mut all: BTreeMap<String, Vec<Offer>> = BTreeMap::new();
-    for session in hub.sessions() {
+    for session in hub.filtered(Session::is_listed) {
         for spec in session.app_tools() {
             all.entry(spec.name.clone()).or_default().push((session.clone(), spec));
         }
@@ -202,10 +214,23 @@ fn is_full(hub: &Hub, name: &str) -> bool {
     })
 }
 
-fn define(name: String, spec: &ToolSpec) -> Definition {
+/// One entry of the list, for all that share it.
+fn offer(name: String, offers: &[Offer]) -> Offered {
+    let whose: BTreeSet<_> = offers.iter().map(|(session, _)| whose(session)).collect();
+    let whose: Vec<_> = whose.into_iter().take(NAMED).collect();
+    let definition = define(name, &whose.join(", "), &offers[0].1);
+    Offered { whose: whose.into_iter().next().unwrap_or_default(), definition }
+}
+
+/// Whose word an app's is: its web origin, which the browser attests; of a program its name.
+fn whose(session: &Session) -> String {
+    session.origin.clone().unwrap_or_else(|| format!("the program {}", session.name))
+}
+
+fn define(name: String, whose: &str, spec: &ToolSpec) -> Definition {
     Definition {
         title: spec.name.replace(['_', '-', '.'], " "),
-        description: spec.description.clone(),
+        description: format!("(app of {whose}) {}", spec.description),
         input_schema: with_session(spec.input_schema.to_value().unwrap_or_default()),
         output_schema: None,
         annotations: Annotations {

@@ -14,6 +14,7 @@ use crate::{
     Toolbox,
     apps::take_session,
     definition::{Annotations, Client, Definition, Output},
+    list_room::Offered,
     page_tools,
 };
 
@@ -58,15 +59,15 @@ struct Offer {
 }
 
 /// Lists the tools, by name; of two with one name and different schemas only the first is there.
-pub(crate) fn list(hub: &Hub, origins: &Origins) -> Vec<Definition> {
-    let mut listed: Vec<Definition> = Vec::new();
+pub(crate) fn list(hub: &Hub, origins: &Origins) -> Vec<Offered> {
+    let mut listed: Vec<Offered> = Vec::new();
     for Offer { origin, spec, .. } in offers(hub, origins) {
         let name = format!("{PREFIX}{}", spec.name);
-        if listed.len() < MOST && !listed.iter().any(|known| known.name == name) {
-            listed.push(define(name, &origin, &spec));
+        if listed.len() < MOST && !listed.iter().any(|known| known.definition.name == name) {
+            let definition = define(name, &origin, &spec);
+            listed.push(Offered { whose: origin, definition });
         }
     }
-    listed.sort_by(|one, other| one.name.cmp(&other.name));
     listed
 }
 

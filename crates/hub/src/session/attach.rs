@@ -107,6 +107,7 @@ impl Session {
             tabs: Vec::new(),
             tools: Vec::new(),
             holders: Vec::new(),
+            hidden_tabs: 0,
             away_since_ms: None,
         };
         Self::restore(services, record)
@@ -130,7 +131,10 @@ impl Session {
         let known_before = record.resume_digest.is_some();
         let now = store::wall_clock_ms();
         let state = state.map_or_else(StateCache::default, |kept| StateCache::restore(kept, now));
-        Ok(Self {
+        let is_app = record.kind != model::Kind::Browser.as_str();
+        let origin = record.origin.as_deref().filter(|_| is_app);
+        let share = origin.map(|origin| services.origins.share(origin));
+        let session = Self {
             instance: InstanceId::parse(&record.instance).map_err(broken)?,
             name: record.name.into(),
             kind: match record.kind.as_str() {
@@ -166,6 +170,8 @@ impl Session {
                 state,
                 catalog,
                 tabs,
+                hidden_tabs: record.hidden_tabs,
+                share,
                 resume_digest: record.resume_digest,
                 changed_at: Instant::now(),
                 // The wall clock is all that a restart leaves; one that went back tells nothing.
@@ -179,7 +185,9 @@ impl Session {
                 suspended: false,
                 leaving: false,
             }),
-        })
+        };
+        session.core.lock().note_held();
+        Ok(session)
     }
 
     /// Gives a peer this session, or says why it may not have it.
@@ -417,6 +425,7 @@ impl Session {
         core.away_since_ms = Some(store::wall_clock_ms());
         let ended = self.suspend_or_end(&mut core, number);
         self.record(&mut core, feed::entry("session", "disconnected", Level::Info, Json::null()));
+        self.unlist_later();
         self.forget_later(&mut core);
         // Under the lock: whoever forgets it now does so after this, and nothing of it comes back.
         self.save(&core);
@@ -498,6 +507,7 @@ impl Session {
             tabs,
             tools,
             holders: core.tabs.record(),
+            hidden_tabs: core.hidden_tabs,
             id: self.id.to_string(),
             instance: self.instance.to_string(),
             name: self.name.to_string(),

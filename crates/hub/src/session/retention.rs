@@ -1,9 +1,13 @@
-//! How long a session is kept for a peer that is away, over restarts of the hub too.
+//! How long a session is kept for a peer that is away, over restarts of the hub too, and how long the
+//! tools of an app stay listed.
 //!
 //! The wall clock is asked only for what a restart would lose: since when the peer is away. Within one
 //! run time is measured by the hub's own clock. Forgetting itself is the hub's business.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
 use super::{Core, Session};
 use crate::agenda::Due;
@@ -35,6 +39,20 @@ impl Session {
         retention.saturating_sub(core.unchanged_for()).max(first)
     }
 
+    /// Returns whether the tools of its app stand in the list: it is there, or was a moment ago.
+    pub fn is_listed(&self) -> bool {
+        let kept = self.services.config.load().app_tools_kept;
+        self.away_for().is_none_or(|away| away < kept)
+    }
+
+    /// Has the hub say that the list is another, once its app has been away for too long to be in it.
+    pub(super) fn unlist_later(self: &Arc<Self>) {
+        if self.tool_count.load(Ordering::Relaxed) > 0 {
+            let kept = self.services.config.load().app_tools_kept;
+            self.services.agenda.after(kept, Due::Unlist(Arc::downgrade(self)));
+        }
+    }
+
     /// Waits for the browser of a session that was brought back, as after a disconnect.
     pub(crate) fn await_return(self: &Arc<Self>) {
         let mut core = self.core.lock();
@@ -43,6 +61,7 @@ impl Session {
             core.away_since_ms = Some(store::wall_clock_ms());
             self.save(&core);
         }
+        self.unlist_later();
         self.forget_later(&mut core);
     }
 

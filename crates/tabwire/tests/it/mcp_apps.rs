@@ -47,7 +47,7 @@ async fn a_tool_is_listed_as_its_app_describes_it() {
     let listed = listed(&http(&hub, testkit::Era::Modern).await).await;
     assert_eq!(each(&json!(listed), "name"), ["look", "paint"]);
     let paint = &listed[1];
-    assert_eq!(paint["description"], "Does paint.");
+    assert_eq!(paint["description"], "(app of the program north) Does paint.");
     let schema = &paint["inputSchema"];
     assert_eq!(schema["properties"]["color"], color()["properties"]["color"]);
     assert_eq!(schema["required"], json!(["color"]));

@@ -15,6 +15,8 @@ async fn a_call_looks_at_nobody_but_who_declares_the_tool() {
         bystanders.push(stage.app(&format!("bystander-{number}")).await);
     }
     let hub = &stage.toolbox.hub;
+    // Browsers hear once of a client that is new.
+    stage.call("app_state", json!({"session": "painter"})).await.unwrap();
     let before = hub.scans();
     // What MCP asks before it lets a call through.
     assert_eq!(stage.toolbox.definition("paint").unwrap().name, "paint");
