@@ -2,11 +2,12 @@
 //!
 //! - this file: sessions, state, feed, calls, large results, events;
 //! - [`body`]: reading requests with limits and clear errors;
-//! - [`tail`]: watching live; [`dialects`]: what is spoken where; [`pairing`]: unpairing;
+//! - [`apps`]: letting web apps in, links to our pages; [`tail`]: watching live; [`dialects`]: what is spoken where; [`pairing`]: unpairing;
 //! - [`view`]: sessions and answers as JSON.
 //!
 //! Described by `openapi.json` beside it; a test compares the two.
 
+mod apps;
 pub mod body;
 mod dialects;
 mod pairing;
@@ -67,6 +68,10 @@ pub fn routes() -> Vec<AdminRoute> {
         post("/api/events", |edge, request| answer(event(edge, request))),
         get("/api/audit", |edge, query| answer(audit(edge, query))),
         post("/api/unpair", |edge, request| answer(pairing::unpair(edge, request))),
+        post("/api/forget", |edge, request| answer(forget(edge, request))),
+        get("/api/apps", apps::apps),
+        post("/api/apps", |edge, request| answer(apps::allow(edge, request))),
+        post("/api/links", apps::link),
         get("/api/tail", tail::tail),
         get("/api/openapi.json", openapi),
     ]
@@ -101,6 +106,33 @@ async fn session(State(edge): State<Arc<Edge>>, Path(name): Path<String>) -> Res
         Ok(session) => reply::json(StatusCode::OK, &view::session(&session.info())),
         Err(fault) => reply::fault(&fault),
     }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ForgetBody {
+    #[serde(default)]
+    session: Option<String>,
+    #[serde(default)]
+    away: bool,
+}
+
+/// Forgets one session, or all whose peers are away.
+async fn forget(State(edge): State<Arc<Edge>>, request: Request) -> Answer {
+    let body: ForgetBody = read_json(&edge, request).await?;
+    let hub = &edge.hub;
+    let wanted = match (&body.session, body.away) {
+        (Some(session), false) => vec![hub.find(session)?],
+        (None, true) => hub.filtered(|session| !session.is_connected()),
+        _ => return Err(Fault::new(Code::InvalidArgument, "give either session or away")),
+    };
+    let gone: Vec<_> = wanted.iter().filter(|session| hub.forget(session)).collect();
+    if gone.is_empty() && body.session.is_some() {
+        let fault = Fault::new(Code::Busy, format!("{} is connected", wanted[0].name));
+        return Err(fault.hint("close its page or its browser first"));
+    }
+    let names: Vec<_> = gone.iter().map(|session| session.name.to_string()).collect();
+    Ok(reply::json(StatusCode::OK, &json!({ "forgotten": names })))
 }
 
 #[derive(Deserialize, Default)]
@@ -194,20 +226,21 @@ async fn call(
         return Err(Fault::new(Code::ShuttingDown, "the hub is shutting down"));
     }
     let caller = caller(&pass, request.headers())?;
+    let workplace = pass.workplace();
     let binding = header_text(request.headers(), INSTANCE_HEADER)?;
     let body: CallBody = read_json(&edge, request).await?;
     let args = body.args.map_or_else(|| Json::of(&json!({})), Json::from);
     if !args.as_str().starts_with('{') {
         return Err(Fault::new(Code::InvalidArgument, "args must be an object"));
     }
-    if dialect::depth::too_deep(args.as_str()) {
-        let most = dialect::depth::DEEPEST;
+    if model::shape::too_deep(args.as_str()) {
+        let most = model::shape::DEEPEST;
         return Err(Fault::new(Code::TooLarge, format!("args nest deeper than {most} levels")));
     }
     let timeout = body.timeout_ms.map(Duration::from_millis);
     if body.target.is_none() && (body.tab.is_none() || edge.toolbox.is_own(&body.tool)) {
         let key = body.idempotency_key;
-        let client = Client { caller, binding, progress: None, timeout, key };
+        let client = Client { caller, binding, progress: None, timeout, key, workplace };
         let place = (body.session, body.tab);
         return call_as_client(&edge, &client, &body.tool, &args, place).await;
     }
@@ -216,7 +249,9 @@ async fn call(
         Some(CallTarget::Command) => Target::Command,
         Some(CallTarget::App) | None => Target::App,
     };
-    edge.toolbox.check_offered(target, &body.tool)?;
+    let fields = args.to_value().unwrap_or_default();
+    let fields = fields.as_object().cloned().unwrap_or_default();
+    edge.toolbox.check_offered(target, &body.tool, &fields)?;
     let key = body.idempotency_key;
     let question = tools::keyed::digest(
         &format!("{} {:?} {:?}", body.tool, body.session, body.tab),

@@ -2,20 +2,22 @@
 //!
 //! Who has the files is the binary's matter; it gives a function. What a page may load is said by
 //! a content security policy: its own files, sockets of this hub, and models from anywhere that
-//! the user names.
+//! the user names. A page that is opened on another machine gets its key here.
 
 use std::{borrow::Cow, sync::Arc};
 
 use axum::{
     Router,
     body::Body,
-    extract::{Path, State},
+    extract::{Path, Request, State},
     http::{HeaderMap, HeaderValue, Response, StatusCode, header},
-    routing::get,
+    routing::{get, post},
 };
 use model::{Code, Fault};
+use serde::Deserialize;
+use serde_json::json;
 
-use crate::{Edge, reply};
+use crate::{Edge, admin::body::read_json, reply};
 
 /// One file of a page.
 pub struct File {
@@ -39,6 +41,28 @@ pub fn routes() -> Router<Arc<Edge>> {
         .route("/viewer", get(|| async { moved("/viewer/") }))
         .route("/viewer/", get(index))
         .route("/viewer/{*path}", get(file))
+        .route("/pages/key", post(key))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct KeyBody {
+    code: String,
+}
+
+/// Trades the one-time code of a link for the key of a page.
+async fn key(State(edge): State<Arc<Edge>>, request: Request) -> Response<Body> {
+    let body: KeyBody = match read_json(&edge, request).await {
+        Ok(body) => body,
+        Err(fault) => return reply::fault(&fault),
+    };
+    match edge.page_keys().trade(&body.code) {
+        Some(key) => reply::json(StatusCode::OK, &json!({ "key": key })),
+        None => {
+            let fault = Fault::new(Code::Unauthorized, "this link was used, or is too old");
+            reply::fault(&fault.hint("make a new one with `tabwire open viewer --link`"))
+        }
+    }
 }
 
 async fn index(edge: State<Arc<Edge>>, headers: HeaderMap) -> Response<Body> {

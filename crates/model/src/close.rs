@@ -50,6 +50,8 @@ reasons! {
     Malformed = 4400, "malformed";
     /// The hub knows no key of this peer.
     NotPaired = 4401, "not_paired";
+    /// The user has not let pages of this origin in yet.
+    NotAllowedYet = 4402, "not_allowed_yet";
     /// The peer's proof is wrong.
     BadProof = 4403, "bad_proof";
     /// No `hello` in time.

@@ -1,4 +1,5 @@
-//! `tabwire open viewer`: opens a page of the hub in the user's browser; starts a hub if none runs.
+//! `tabwire open viewer`: opens a page of the hub in the user's browser, or prints a link for one on
+//! another machine; starts a hub if none runs.
 
 use std::{
     io::Write,
@@ -6,10 +7,14 @@ use std::{
 };
 
 use machine::{JoinError, JoinHello, ReachError};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::stdio::joiner;
-use crate::{api, cli::Open, failure::Failure};
+use crate::{
+    api::{self, Api, data_folder},
+    cli::Open,
+    failure::Failure,
+};
 
 pub fn run(options: &Open) -> Result<(), Failure> {
     let joiner = joiner(&options.hub)?;
@@ -17,6 +22,7 @@ pub fn run(options: &Open) -> Result<(), Failure> {
         term: 0,
         client_id: format!("open-{}", model::id::random_text(26)),
         binding: None,
+        folder: None,
     };
     let port = api::block_on(async {
         let joined = joiner.join(&hello, true).await;
@@ -26,6 +32,9 @@ pub fn run(options: &Open) -> Result<(), Failure> {
         })?;
         Ok(joined.welcome.port)
     })?;
+    if options.link {
+        return print_link(options);
+    }
     let url = format!("http://127.0.0.1:{port}/{}/{}", options.page.as_str(), query(options));
     let is_shown = !options.print && show(&url);
     let mut out = std::io::stdout();
@@ -35,6 +44,32 @@ pub fn run(options: &Open) -> Result<(), Failure> {
     }
     if !is_shown && !options.print {
         eprintln!("tabwire: no browser could be opened here; open the address in one");
+    }
+    Ok(())
+}
+
+fn print_link(options: &Open) -> Result<(), Failure> {
+    let api = Api::of(&data_folder(options.hub.data.as_ref()));
+    let made = api::block_on(async { api.post("/api/links", &json!({})).await })?;
+    let hosts = made["hosts"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let hosts: Vec<_> = hosts.collect();
+    let is_elsewhere =
+        |host: &&&str| !["127.", "localhost", "[::1]"].iter().any(|own| host.starts_with(own));
+    let found = hosts.iter().find(is_elsewhere).or(hosts.first()).map(|host| (*host).to_owned());
+    let Some(host) = options.host.clone().or(found) else {
+        return Err(Failure::failed("the hub does not say where it is reached"));
+    };
+    let code = made["code"].as_str().unwrap_or_default();
+    let url = format!("http://{host}/{}/{}#code={code}", options.page.as_str(), query(options));
+    let mut out = std::io::stdout();
+    match options.json {
+        true => writeln!(out, "{}", json!({"url": url, "opened": false}))?,
+        false => writeln!(out, "{url}")?,
+    }
+    if !hosts.contains(&host.as_str()) {
+        eprintln!("tabwire: the hub is not known as {host}; start it with --allow-host {host}");
+    } else if !is_elsewhere(&&host.as_str()) {
+        eprintln!("tabwire: the hub is reached on this machine only; see --bind");
     }
     Ok(())
 }

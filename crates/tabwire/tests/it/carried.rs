@@ -32,8 +32,10 @@ async fn answers(socket: &mut Socket) -> bool {
     loop {
         match socket.recv().await {
             Incoming::Message(message) if message["type"] == "pong" => return true,
-            // The hub may ask the same of a peer that has said nothing for a while.
-            Incoming::Message(message) if message["type"] == "ping" => {}
+            // The hub may ask the same of a peer that has said nothing for a while, and it tells a
+            // browser which apps wait.
+            Incoming::Message(message)
+                if ["ping", "event"].iter().any(|it| message["type"] == *it) => {}
             _ => return false,
         }
     }
