@@ -37,7 +37,8 @@ async fn drive(client: Driver, viewer: u32) -> Driver {
 
 #[tokio::test]
 async fn twenty_viewers_in_one_browser_are_driven_at_once_and_do_not_hear_each_other() {
-    let stage = start(&[]).await;
+    // All of them have the hub's own origin.
+    let stage = start(&["--origin-sessions", "32"]).await;
     let (here, mut driving) = (LocalSet::new(), JoinSet::new());
     for viewer in 0..VIEWERS {
         let client = stage.another_client(&format!("client-{viewer}"));
