@@ -25,7 +25,7 @@
 //!   file by which hubs are found in [`seed_discovery`];
 //! - browsers that the hub starts: [`browsers`];
 //! - apps that cannot be changed: [`manifests`];
-//! - the house itself: [`rooms`].
+//! - the house itself: [`rooms`], [`security_doc`].
 //!
 //! Limits are set short through flags, and conditions are looked at until they hold.
 
@@ -89,6 +89,7 @@ mod rooms;
 mod routing;
 mod scene;
 mod script_rights;
+mod security_doc;
 mod seed_all;
 mod seed_browsers;
 mod seed_discovery;
