@@ -72,6 +72,16 @@ async fn the_key_makes_no_browser_and_opens_no_other_door() {
 }
 
 #[tokio::test]
+async fn the_key_is_for_the_hubs_own_pages_also_where_others_are_allowed() {
+    let app = "https://app.example";
+    let hub = hub(&["--allow-host", HOST, "--allow-origin", app]).await;
+    let key = key(&hub).await;
+    let elsewhere = Dial::session(hub.port(), "viewer").addressed(HOST).origin(app);
+    let shown = elsewhere.offer(&format!("bearer.{key}"));
+    assert_eq!(shown.try_connect().await.err().flatten().unwrap().status, 403);
+}
+
+#[tokio::test]
 async fn a_link_names_a_host_that_the_hub_has() {
     let hub = hub(&[]).await;
     let commands = hub.commands(PROGRAM);
