@@ -104,7 +104,7 @@ pub struct Pass {
     pub is_local: bool,
     /// A page that needs its user's word, and has not got it.
     pub is_waiting: bool,
-    /// How it has addressed us, as proofs have it: `loopback:8765`.
+    /// How a browser or an app has addressed us, as proofs have it: `loopback:8765`.
     pub address: String,
 }
 
@@ -212,7 +212,7 @@ pub fn judge(edge: &Edge, request: &Request) -> Result<Pass, Refused> {
         is_known: proven.is_some() || is_trusted,
         is_waiting: is_waiting && proven.is_none() && !is_our_page,
         principal: proven.unwrap_or_else(Principal::local),
-        address: host::address(host),
+        address: if is_peer { host::address(host) } else { String::new() },
         origin,
         grant,
         is_local,

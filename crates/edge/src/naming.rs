@@ -34,8 +34,7 @@ pub fn read(
     door: Door,
     registered: impl FnOnce() -> bool,
 ) -> Result<Naming, Fault> {
-    let mut offered = offered(headers);
-    offered.retain(|name| !name.starts_with(BEARER));
+    let offered: Vec<_> = offered(headers).filter(|name| !name.starts_with(BEARER)).collect();
     let query = uri.query().unwrap_or_default().split('&');
     let header = headers.get_all(INSTANCE_HEADER).iter();
     let subprotocol = offered.iter().filter_map(|name| name.strip_prefix("instance."));
@@ -82,18 +81,17 @@ pub fn read(
 
 /// Returns whether a peer offers to speak our own protocol.
 pub fn offers_native(headers: &HeaderMap) -> bool {
-    offered(headers).contains(&native::SUBPROTOCOL)
+    offered(headers).any(|name| name == native::SUBPROTOCOL)
 }
 
 /// Returns the subprotocols that a peer offers.
-pub fn offered(headers: &HeaderMap) -> Vec<&str> {
+pub fn offered(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     headers
         .get_all(header::SEC_WEBSOCKET_PROTOCOL)
         .iter()
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','))
         .map(str::trim)
-        .collect()
 }
 
 fn path_instance(uri: &Uri) -> Option<&str> {

@@ -4,6 +4,8 @@
 //! the subprotocol `bearer.<token>`, percent-encoded; never in an address. A wrong token is refused even where none
 //! is needed, so that a typo is noticed.
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderMap, header};
 use guard::{Principal, Tokens};
 use model::{Code, Fault};
@@ -28,18 +30,19 @@ pub fn check(
 }
 
 /// Returns the token that a request shows.
-pub fn shown(headers: &HeaderMap) -> Result<Option<String>, Refused> {
-    let offered = naming::offered(headers).into_iter();
-    let mut offered = offered.filter_map(|name| name.strip_prefix(naming::BEARER));
+pub fn shown(headers: &HeaderMap) -> Result<Option<Cow<'_, str>>, Refused> {
+    let mut offered = naming::offered(headers).filter_map(|name| name.strip_prefix(naming::BEARER));
     let header = single(headers, &header::AUTHORIZATION)?;
     let token = match (header, offered.next(), offered.next()) {
         (None, None, _) => return Ok(None),
         (Some(value), None, _) => match value.split_once(' ') {
-            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => token.trim().into(),
+            Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => {
+                Cow::Borrowed(token.trim())
+            }
             _ => return Err(refused("only bearer tokens are understood")),
         },
         (None, Some(encoded), None) => match percent_decode_str(encoded).decode_utf8() {
-            Ok(token) => token.into_owned(),
+            Ok(token) => token,
             Err(_) => return Err(refused("the token among the subprotocols is no text")),
         },
         _ => return Err(refused("more than one token is shown")),
