@@ -48,6 +48,14 @@ const NAME: usize = 64;
 /// Characters of an address that is told back.
 const ADDRESS: usize = 100;
 
+/// Writes an address of a proof as one that can be typed.
+fn for_people(address: &str) -> String {
+    match address.strip_prefix("loopback:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => address.to_owned(),
+    }
+}
+
 /// Returns the web origin of our extension.
 pub fn extension_origin() -> String {
     format!("chrome-extension://{EXTENSION_ID}")
@@ -185,8 +193,8 @@ impl Pairings {
             None => return Err(Refusal::Outdated),
             // The proofs would not fit; this says why.
             Some(dialled) if dialled != address => {
-                let dialled = shorten(dialled, ADDRESS);
-                return Err(Refusal::Elsewhere { dialled, own: address.to_owned() });
+                let dialled = shorten(&for_people(dialled), ADDRESS);
+                return Err(Refusal::Elsewhere { dialled, own: for_people(address) });
             }
             Some(_) => {}
         }

@@ -88,7 +88,8 @@ pub enum Refusal {
     /// It dialled somebody else, who passes on what both say.
     #[error(
         "the extension dialled {dialled}, and this hub is at {own}: somebody stands between them. \
-         If that is a tunnel or proxy of yours, start the hub with --allow-host {dialled}"
+         If that is a proxy of yours, have it pass the Host header on, and start the hub with \
+         --allow-host {dialled}"
     )]
     Elsewhere {
         /// What the extension says.
