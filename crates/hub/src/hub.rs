@@ -128,9 +128,7 @@ impl Hub {
         let instance = introduction.hello.instance.clone();
         let session = self.find_or_create(&introduction, &instance)?;
         let attachment = session.admit(introduction, outbox).await?;
-        if !self.services.clients.is_empty() {
-            session.tell_clients();
-        }
+        session.tell_clients();
         self.keep_token().await;
         // Somebody may have dropped it from the list while it was being admitted.
         self.registry.write().keep(&session);

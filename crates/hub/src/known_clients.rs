@@ -43,11 +43,6 @@ impl KnownClients {
         clients.len() < before
     }
 
-    /// Returns whether nobody has called.
-    pub fn is_empty(&self) -> bool {
-        self.clients.lock().is_empty()
-    }
-
     /// Returns them for a browser, the newest first.
     pub fn told(&self) -> Json {
         let clients = self.clients.lock();

@@ -1,8 +1,8 @@
 /**
  * The clients that the user can give a tab to.
  *
- * A hub names all that are connected, with the event `clients`. Until one does, those that have
- * called are known. Kept for as long as the browser runs, since the hub says it only when it changes.
+ * A hub names those that have called it and have not left, with the event `clients`. Kept for as
+ * long as the browser runs, so that a new worker knows them before the hub is there again.
  */
 
 import { isListOf, isRecord, isText } from '../check';
@@ -12,46 +12,30 @@ import type { ClientName } from './client-titles';
 /** More are no help to somebody who looks for one. */
 const MOST_CLIENTS = 20;
 
-interface Known {
-  readonly clients: readonly ClientName[];
-  /** Whether the hub has said who is there. */
-  readonly isTold: boolean;
-}
-
-const kept = new Kept<Known>('session', 'clients', isKnown);
+const kept = new Kept<readonly ClientName[]>('session', 'clients', isClientNames);
 
 export class KnownClients {
   readonly #changed: () => void;
-  #known: Known = { clients: [], isTold: false };
+  #clients: readonly ClientName[] = [];
 
   constructor(changed: () => void) {
     this.#changed = changed;
   }
 
   async load(): Promise<void> {
-    this.#known = (await kept.load()) ?? this.#known;
+    this.#clients = (await kept.load()) ?? this.#clients;
   }
 
   get all(): readonly ClientName[] {
-    return this.#known.clients;
+    return this.#clients;
   }
 
-  /** Takes the hub's word for who is connected. */
+  /** Takes the hub's word for who is there. */
   tell(data: unknown): void {
     const clients = isRecord(data) ? data.clients : undefined;
-    if (isListOf(clients, isClientName)) this.#set(clients.map(plain), true);
-  }
-
-  /** Notes that a client has called. */
-  note(client: ClientName): void {
-    const { clients, isTold } = this.#known;
-    if (isTold || clients.some(({ id, name }) => id === client.id && name === client.name)) return;
-    this.#set([plain(client), ...clients.filter(({ id }) => id !== client.id)], false);
-  }
-
-  #set(clients: readonly ClientName[], isTold: boolean): void {
-    this.#known = { clients: clients.slice(0, MOST_CLIENTS), isTold };
-    kept.save(this.#known).catch((error) => console.debug('tabwire: not kept:', error));
+    if (!isClientNames(clients)) return;
+    this.#clients = clients.slice(0, MOST_CLIENTS).map(({ id, name }) => ({ id, name }));
+    kept.save(this.#clients).catch((error) => console.debug('tabwire: not kept:', error));
     this.#changed();
   }
 }
@@ -60,12 +44,6 @@ export function isClientName(value: unknown): value is ClientName {
   return isRecord(value) && isText(value.id) && isText(value.name);
 }
 
-function plain({ id, name }: ClientName): ClientName {
-  return { id, name };
-}
-
-function isKnown(value: unknown): value is Known {
-  return (
-    isRecord(value) && isListOf(value.clients, isClientName) && typeof value.isTold === 'boolean'
-  );
+function isClientNames(value: unknown): value is readonly ClientName[] {
+  return isListOf(value, isClientName);
 }

@@ -248,7 +248,6 @@ export class Shell {
   async #call(call: Call, { signal }: CallContext): Promise<unknown> {
     this.#stop.check();
     const tabId = 'tabId' in call ? call.tabId : undefined;
-    if ('client' in call && call.client !== undefined) this.#clients.note(call.client);
     if (tabId !== undefined) await this.#access.check(tabId);
     return this.#running.run(tabId, signal, (inner) =>
       execute(call, { signal: inner }, this.#services),
