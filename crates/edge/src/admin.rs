@@ -222,9 +222,6 @@ async fn call(
     Extension(pass): Extension<Pass>,
     request: Request,
 ) -> Answer {
-    if edge.is_draining() {
-        return Err(Fault::new(Code::ShuttingDown, "the hub is shutting down"));
-    }
     let caller = caller(&pass, request.headers())?;
     let workplace = pass.workplace();
     let binding = header_text(request.headers(), INSTANCE_HEADER)?;
@@ -274,7 +271,7 @@ async fn call(
         Ok::<_, Fault>((session, result))
     };
     let Some(key) = &key else {
-        let (session, result) = work.await?;
+        let (session, result) = edge.hub.request(work).await?;
         return Ok(reply::json(StatusCode::OK, &view::result(&session.name, &result)));
     };
     let work = async move {
@@ -283,7 +280,8 @@ async fn call(
         Ok(json!({"session": &*session.name, "result": result}))
     };
     // Boxed: it is ten times as large as all other ways through here, which would carry it along.
-    let answer = Box::pin(edge.toolbox.once(&principal, key, question, work)).await?;
+    let once = Box::pin(edge.toolbox.once(&principal, key, question, work));
+    let answer = edge.hub.request(once).await?;
     Ok(reply::json(StatusCode::OK, &answer))
 }
 

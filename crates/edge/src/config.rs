@@ -69,7 +69,8 @@ pub struct Config {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "Option<String>")]
     pub dead_after: Option<Duration>,
-    /// How long calls under way may take to end when the hub is told to stop.
+    /// How long requests under way may take to end when the hub is told to stop; what has not ended
+    /// by then is answered with `outcome_unknown`.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub drain_timeout: Duration,
@@ -102,7 +103,7 @@ impl Default for Config {
             write_timeout: Duration::from_secs(10),
             ping_after: None,
             dead_after: None,
-            drain_timeout: Duration::from_secs(10),
+            drain_timeout: Duration::from_secs(4),
         }
     }
 }

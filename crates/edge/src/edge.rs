@@ -17,7 +17,7 @@ use prometheus_client::registry::Registry;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpListener,
-    time::Instant,
+    time::{Instant, sleep, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Toolbox;
@@ -38,6 +38,11 @@ use crate::{
     register::{self, Registrations},
     status,
 };
+
+/// How long the last steps of a request may take once all calls have ended.
+const LAST_STEPS: Duration = Duration::from_millis(500);
+/// How long connections may take to end when nothing is asked on them any more.
+const CONNECTIONS_END_WITHIN: Duration = Duration::from_secs(3);
 
 /// The edge: shared by every connection.
 pub struct Edge {
@@ -197,21 +202,39 @@ impl Edge {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// Stops: no new connections, calls under way get their time, browsers are told.
+    /// Stops: nothing new, every request under way is answered, browsers are told.
     pub async fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
-        let patience = self.config.load().drain_timeout;
-        let deadline = Instant::now() + patience;
-        // Calls end by themselves; there is nothing to be notified by, so look now and then.
-        while self.hub.metrics().in_flight.get() > 0 && Instant::now() < deadline {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        self.answer_requests().await;
         self.stop.cancel();
         self.hub.close_all();
         self.tasks.close();
-        let grace = deadline.max(Instant::now() + Duration::from_secs(3));
-        if tokio::time::timeout_at(grace, self.tasks.wait()).await.is_err() {
+        if timeout(CONNECTIONS_END_WITHIN, self.tasks.wait()).await.is_err() {
             tracing::warn!(tasks = self.tasks.len(), "connections did not end in time");
+        }
+    }
+
+    /// Gives every request under way its time; what has not ended by then is told so.
+    async fn answer_requests(&self) {
+        self.hub.close_requests();
+        let patience = self.config.load().drain_timeout;
+        let is_done = timeout(patience, self.nothing_under_way()).await.is_ok();
+        self.hub.end_calls();
+        if is_done {
+            return;
+        }
+        if timeout(LAST_STEPS, self.hub.requests_answered()).await.is_err() {
+            self.hub.cut_requests();
+            let _ = timeout(LAST_STEPS, self.hub.requests_answered()).await;
+        }
+    }
+
+    async fn nothing_under_way(&self) {
+        self.hub.requests_answered().await;
+        // Calls that are no request of their own, such as asking for a state, end by themselves;
+        // there is nothing to be notified by, so look now and then.
+        while self.hub.metrics().in_flight.get() > 0 {
+            sleep(Duration::from_millis(20)).await;
         }
     }
 }
@@ -234,5 +257,16 @@ impl Throttle {
             self.count.store(0, Ordering::Relaxed);
         }
         self.count.fetch_add(1, Ordering::Relaxed) < Self::PER_SECOND
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_answers_are_given_within_five_seconds() {
+        let most = Config::default().drain_timeout + 2 * LAST_STEPS;
+        assert!(most <= Duration::from_secs(5), "{most:?}");
     }
 }

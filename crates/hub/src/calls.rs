@@ -108,6 +108,15 @@ pub enum Told {
     Stray(Stray),
 }
 
+/// Which side of a call is gone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gone {
+    /// The browser's connection has ended.
+    Browser,
+    /// The hub stops.
+    Hub,
+}
+
 /// One line of waiting.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Lane {
@@ -276,18 +285,18 @@ impl CallTable {
                 Some(ready) => Told::Send(Box::new(ready)),
                 None => Told::Wait,
             },
-            ExecutorStatus::Unknown => Told::End(Err(gone(true, Effect::Act))),
+            ExecutorStatus::Unknown => Told::End(Err(Gone::Browser.fault(true, Effect::Act))),
         }
     }
 
-    /// Ends everything because the browser is gone; returns how each call ended.
-    pub fn end_all(&mut self) -> Vec<(CallId, Ending)> {
+    /// Ends everything because one side is gone; returns how each call ended.
+    pub fn end_all(&mut self, gone: Gone) -> Vec<(CallId, Ending)> {
         self.lanes.clear();
         let calls: Vec<_> = self.pending.drain().collect();
         calls
             .into_iter()
             .map(|(id, pending)| {
-                let outcome = Err(gone(pending.sent, pending.new.effect));
+                let outcome = Err(gone.fault(pending.sent, pending.new.effect));
                 let ending = Ending::of(&outcome);
                 self.remember(id, ending);
                 let _ = pending.reply.send(outcome);
@@ -362,25 +371,29 @@ impl CallTable {
     }
 }
 
-fn gone(sent: bool, effect: Effect) -> Fault {
-    match (sent, effect) {
-        (false, _) => Fault::new(
-            Code::NotDelivered,
-            "the browser disconnected before the call was sent; nothing happened",
-        )
-        .hint("repeat the call once the session is connected again"),
-        (true, Effect::Act | Effect::Add) => Fault::new(
-            Code::OutcomeUnknown,
-            "the browser disconnected while the call was running; it may or may not have happened",
-        )
-        .hint("look at the page or its state before repeating the call"),
-        (true, Effect::Read) => {
-            let fault = Fault::new(
+impl Gone {
+    fn fault(self, sent: bool, effect: Effect) -> Fault {
+        let (what, again) = match self {
+            Self::Browser => ("the browser disconnected", "the session is connected again"),
+            Self::Hub => ("the hub stopped", "a hub runs again"),
+        };
+        let again = format!("repeat the call once {again}");
+        match (sent, effect) {
+            (false, _) => Fault::new(
+                Code::NotDelivered,
+                format!("{what} before the call was sent; nothing happened"),
+            )
+            .hint(again),
+            (true, Effect::Act | Effect::Add) => Fault::new(
                 Code::OutcomeUnknown,
-                "the browser disconnected before it answered; the call only reads",
-            );
-            Fault { retry: Retry::Now, ..fault }
-                .hint("repeat the call once the session is connected again")
+                format!("{what} while the call was running; it may or may not have happened"),
+            )
+            .hint("look at the page or its state before repeating the call"),
+            (true, Effect::Read) => {
+                let message = format!("{what} before the answer came; the call only reads");
+                let fault = Fault::new(Code::OutcomeUnknown, message);
+                Fault { retry: Retry::Now, ..fault }.hint(again)
+            }
         }
     }
 }

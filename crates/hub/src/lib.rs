@@ -8,7 +8,7 @@
 //! - [`catalog`]: tabs and tools; [`tabs`]: whose tab is whose; [`names`]: readable names; [`feed`]: what happened;
 //! - [`outbox`]: the queue to a socket; `disk`: waiting until something is kept; `pulse`: whether we slept; [`once`]: calls with a key;
 //!   `known_clients`: who has called; `origins`: what apps of one origin hold together;
-//! - [`agenda`]: what is due; [`metrics`]: what is counted;
+//! - [`agenda`]: what is due; `closing`: how it ends; [`metrics`]: what is counted;
 //! - [`config`]: the settings.
 //!
 //! It knows no wire format, no MCP and no socket.
@@ -16,6 +16,7 @@
 mod agenda;
 pub mod calls;
 pub mod catalog;
+mod closing;
 pub mod config;
 mod disk;
 pub mod feed;

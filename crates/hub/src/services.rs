@@ -15,6 +15,7 @@ use tokio::{
 
 use crate::{
     agenda::Agenda,
+    closing::Requests,
     config::Config,
     disk::Disk,
     feed::{FeedItem, WATCH_BACKLOG, Watcher},
@@ -41,6 +42,7 @@ pub(crate) struct Services {
     pub offering: Offering,
     pub origins: Origins,
     pub clients: KnownClients,
+    pub requests: Requests,
     /// Who hears what the user says of web apps in a browser's window.
     pub app_answers: OnceLock<AppAnswers>,
     pub pulse: Pulse,
@@ -71,6 +73,7 @@ impl Services {
             offering: Offering::default(),
             origins: Origins::default(),
             clients: KnownClients::default(),
+            requests: Requests::default(),
             app_answers: OnceLock::new(),
             pulse: Pulse::default(),
             version,

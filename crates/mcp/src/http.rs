@@ -19,7 +19,7 @@ use rmcp::{
     model::{ErrorData, JsonRpcError},
     transport::{StreamableHttpServerConfig, StreamableHttpService},
 };
-use tokio_util::sync::CancellationToken;
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{Backend, Caller, Mcp, Server, lines::refusal, sessions::Sessions};
 
@@ -38,9 +38,11 @@ pub struct Config {
     pub hosts: Vec<String>,
     /// Origins that are served; requests without one always are.
     pub origins: Vec<String>,
-    /// Cuts all streams. Cancel it a moment after the server's own end, so that listeners are
-    /// told before they are cut off.
+    /// Cuts all streams. Cancel it after the server's own end, when no answer is under way any
+    /// more: listeners are told before they are cut off.
     pub cut: CancellationToken,
+    /// The answers to posted messages that are not read to their end yet.
+    pub answers: TaskTracker,
 }
 
 impl Default for Config {
@@ -53,6 +55,7 @@ impl Default for Config {
             hosts: Vec::new(),
             origins: Vec::new(),
             cut: CancellationToken::new(),
+            answers: TaskTracker::new(),
         }
     }
 }
@@ -61,13 +64,15 @@ struct Endpoint<B> {
     service: StreamableHttpService<Server<B>, Sessions>,
     sessions: Arc<Sessions>,
     max_body: usize,
+    answers: TaskTracker,
 }
 
 /// Returns the routes of the endpoint.
 pub fn routes<B: Backend>(mcp: Mcp<B>, config: &Config) -> Router {
     let sessions = Arc::new(Sessions::new(config.max_sessions, config.session_idle));
     let service = service(mcp, sessions.clone(), config);
-    let endpoint = Arc::new(Endpoint { service, sessions, max_body: config.max_body });
+    let (max_body, answers) = (config.max_body, config.answers.clone());
+    let endpoint = Arc::new(Endpoint { service, sessions, max_body, answers });
     Router::new()
         .route("/mcp", any(free::<B>))
         .route("/mcp/{session}", any(bound::<B>))
@@ -118,6 +123,7 @@ impl<B: Backend> Endpoint<B> {
             return self.service.handle(request).await.map(Body::new);
         }
         let (parts, body) = request.into_parts();
+        let under_way = self.answers.token();
         let body = match Limited::new(body, self.max_body).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) => return unreadable(&*error, self.max_body),
@@ -129,7 +135,12 @@ impl<B: Backend> Endpoint<B> {
         if json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             return refuse(StatusCode::BAD_REQUEST, &refusal(&body));
         }
-        response.map(Body::new)
+        response.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                let _ = &under_way;
+                frame
+            }))
+        })
     }
 
     fn is_foreign(&self, request: &Request<Body>, caller: &Caller) -> bool {

@@ -20,8 +20,8 @@ use tools::Workplace;
 
 use crate::command::version::VERSION;
 
-/// How long listeners over HTTP have to be told that the hub ends.
-const FAREWELL: Duration = Duration::from_millis(200);
+/// How long the last answers over HTTP may take to be read, and listeners to be told of the end.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Puts MCP on top of the hub; it ends with the edge.
 pub fn start_mcp(edge: &Arc<Edge>) -> Mcp<HubBackend> {
@@ -32,13 +32,14 @@ pub fn start_mcp(edge: &Arc<Edge>) -> Mcp<HubBackend> {
     Mcp::new(backend, changes, stop)
 }
 
-/// Builds MCP's routes. When the edge stops, listeners are told first and cut a moment later.
+/// Builds MCP's routes. When the edge stops, all answers are written before streams are cut.
 pub fn mcp_routes<B: Backend>(edge: &Arc<Edge>, mcp: Mcp<B>) -> Router {
     let config = mcp::http::Config::default();
-    let (stop, cut) = (edge.stop.clone(), config.cut.clone());
+    let (stop, cut, answers) = (edge.stop.clone(), config.cut.clone(), config.answers.clone());
     edge.tasks.spawn(async move {
         stop.cancelled().await;
-        tokio::time::sleep(FAREWELL).await;
+        answers.close();
+        let _ = tokio::time::timeout(FAREWELL, answers.wait()).await;
         cut.cancel();
     });
     mcp::http::routes(mcp, &config)

@@ -284,11 +284,14 @@ impl Toolbox {
     /// Calls a tool: checks the arguments, then does it. Dropping the future cancels the call.
     pub async fn call(&self, client: &Client, name: &str, args: Value) -> Result<Output, Fault> {
         self.hub.client_calls(&client.caller);
-        match &client.key {
-            // Boxed: this future holds the other.
-            Some(key) => Box::pin(self.call_once(client, key, name, args)).await,
-            None => self.call_unkeyed(client, name, args).await,
-        }
+        let work = async {
+            match &client.key {
+                // Boxed: this future holds the other.
+                Some(key) => Box::pin(self.call_once(client, key, name, args)).await,
+                None => self.call_unkeyed(client, name, args).await,
+            }
+        };
+        self.hub.request(work).await
     }
 
     pub(crate) async fn call_unkeyed(

@@ -107,7 +107,7 @@ async fn a_browser_that_goes_away_ends_every_call_honestly() {
     let (sent, _) = table.enter(new_call(1, 7, Effect::Act));
     let (waiting, _) = table.enter(new_call(2, 7, Effect::Act));
     let (read, _) = table.enter(new_call(3, 7, Effect::Read));
-    assert_eq!(table.end_all().len(), 3);
+    assert_eq!(table.end_all(Gone::Browser).len(), 3);
     assert_eq!(sent.await.unwrap().unwrap_err().code, Code::OutcomeUnknown);
     assert_eq!(waiting.await.unwrap().unwrap_err().code, Code::NotDelivered);
     assert_eq!(read.await.unwrap().unwrap_err().retry, Retry::Now);
@@ -194,12 +194,12 @@ proptest! {
                     }
                 }
                 Step::Disconnect => {
-                    table.end_all();
+                    table.end_all(Gone::Browser);
                     at_work.clear();
                 }
             }
         }
-        table.end_all();
+        table.end_all(Gone::Browser);
         prop_assert_eq!((table.count(), table.lanes.len()), (0, 0));
         for (number, mut outcome) in outcomes.into_iter().enumerate() {
             let ended = outcome.try_recv().is_ok();

@@ -24,7 +24,7 @@ use tokio::{sync::Notify, time::Instant};
 use super::{Core, Link, Session};
 use crate::{
     agenda::Due,
-    calls::CallTable,
+    calls::{CallTable, Gone},
     catalog::Catalog,
     feed,
     outbox::Outbox,
@@ -440,8 +440,9 @@ impl Session {
     /// Returns how many have ended.
     fn suspend_or_end(self: &Arc<Self>, core: &mut Core, number: u64) -> usize {
         let grace = self.services.config.load().resume_grace;
-        if core.leaving || grace.is_zero() || !core.keeps_results() || core.calls.is_idle() {
-            return core.calls.end_all().len();
+        let may_return = !core.leaving && !self.services.requests.are_closed();
+        if !may_return || grace.is_zero() || !core.keeps_results() || core.calls.is_idle() {
+            return core.calls.end_all(Gone::Browser).len();
         }
         core.suspended = true;
         core.calls.suspend();
@@ -454,9 +455,24 @@ impl Session {
         let mut core = self.core.lock();
         if core.suspended && core.links == number {
             core.suspended = false;
-            let ended = core.calls.end_all();
+            let ended = core.calls.end_all(Gone::Browser);
             tracing::info!(session = %self.id, calls = ended.len(), "did not come back in time");
         }
+    }
+
+    /// Ends the calls that wait for a browser.
+    pub(crate) fn end_suspended(&self) {
+        let mut core = self.core.lock();
+        if std::mem::take(&mut core.suspended) {
+            core.calls.end_all(Gone::Hub);
+        }
+    }
+
+    /// Ends all calls.
+    pub(crate) fn end_calls(&self) {
+        let mut core = self.core.lock();
+        core.suspended = false;
+        core.calls.end_all(Gone::Hub);
     }
 
     /// Goes on with the calls of a browser that is back.
@@ -465,7 +481,7 @@ impl Session {
             return;
         }
         if !core.keeps_results() {
-            core.calls.end_all();
+            core.calls.end_all(Gone::Browser);
             return;
         }
         let resumed = core.calls.resume(same_life);

@@ -117,6 +117,8 @@ impl Session {
         let started = Instant::now();
         let id = self.services.next_call();
         let mut core = self.core.lock();
+        // Under the lock: whoever ends all calls finds this one, or it is refused.
+        self.services.requests.check_calls()?;
         if core.link.is_none() {
             return Err(self.not_connected(&core));
         }

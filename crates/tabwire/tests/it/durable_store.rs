@@ -20,6 +20,10 @@ const MESSAGES: u64 = 30;
 /// The store's files that outlive the process.
 const FILES: [&str; 3] = ["hub.sqlite", "hub.sqlite-wal", "hub.sqlite-mark"];
 
+/// Runs a hub whose files can be limited: without the signal, a file over its limit is an error of the
+/// write, as with a full disk.
+pub const FULL_DISK: [&str; 3] = ["sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""];
+
 fn data_of(place: &Place) -> PathBuf {
     place.folder("data").join("tabwire")
 }
@@ -269,7 +273,7 @@ async fn a_newer_format_is_refused_and_left_as_it_is() {
 }
 
 /// Limits the size of files that a running hub may write; none lets it go on.
-fn limit_files(hub: &HubProcess, bytes: Option<u64>) {
+pub fn limit_files(hub: &HubProcess, bytes: Option<u64>) {
     let limit = bytes.map_or("unlimited".to_owned(), |bytes| bytes.to_string());
     let pid = hub.pid().to_string();
     let command = ["--pid", &pid, &format!("--fsize={limit}:")];
@@ -277,18 +281,16 @@ fn limit_files(hub: &HubProcess, bytes: Option<u64>) {
 }
 
 /// Sends `viewer` an event; returns whether it is on disk.
-async fn is_kept(hub: &HubProcess, data: Value) -> bool {
+pub async fn is_kept(hub: &HubProcess, data: Value) -> bool {
     let body = json!({"session": "viewer", "name": "tick", "data": data});
     hub.api().post("/api/events", &body).await.must_be(200).json()["kept"] == true
 }
 
 #[tokio::test]
 async fn a_full_disk_is_told_and_heals() {
-    // Without the signal, a file over its limit is an error of the write, as with a full disk.
-    let under = ["sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""];
     // Who is silent is asked before long, and not given up.
     let flags = ["--ping-after", "1s", "--dead-after", "10m"];
-    let mut hub = HubOptions::new(PROGRAM).flags(&flags).under(&under).start().await;
+    let mut hub = HubOptions::new(PROGRAM).flags(&flags).under(&FULL_DISK).start().await;
     let mut app = FakeBrowser::with_tools(hub.port(), "viewer", &["paint"]).await;
     app.until_acked().await;
     assert!(is_kept(&hub, json!("before")).await);
@@ -345,8 +347,7 @@ async fn a_full_disk_is_told_and_heals() {
 
 #[tokio::test]
 async fn a_keyed_call_is_answered_in_its_time_while_the_disk_is_full() {
-    let under = ["sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""];
-    let hub = HubOptions::new(PROGRAM).under(&under).start().await;
+    let hub = HubOptions::new(PROGRAM).under(&FULL_DISK).start().await;
     let painter = FakeApp::echo(hub.port(), "viewer", &["paint"]).await;
     limit_files(&hub, Some(0));
     assert!(!is_kept(&hub, json!("meanwhile")).await);
@@ -361,8 +362,7 @@ async fn a_keyed_call_is_answered_in_its_time_while_the_disk_is_full() {
 
 #[tokio::test]
 async fn a_hub_killed_while_the_disk_is_full_told_nobody_what_is_lost() {
-    let under = ["sh", "-c", "trap '' XFSZ; exec \"$0\" \"$@\""];
-    let mut hub = HubOptions::new(PROGRAM).under(&under).start().await;
+    let mut hub = HubOptions::new(PROGRAM).under(&FULL_DISK).start().await;
     let mut app = FakeBrowser::connected(hub.port(), "viewer").await;
     assert!(is_kept(&hub, json!("before")).await);
     assert!(app.until_delivered(1).await);

@@ -37,6 +37,7 @@ mod browsers;
 mod carried;
 mod commands;
 mod compressed;
+mod crossings;
 mod cuts;
 mod doctor;
 mod durable_kills;
