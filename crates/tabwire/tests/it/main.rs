@@ -4,7 +4,7 @@
 //! - state: [`state`], [`versions`];
 //! - recovery: [`replay`], [`inbox`], [`cuts`], [`takeover`], [`compressed`];
 //! - what survives: [`durable_restart`], [`durable_kills`], [`durable_store`], [`recovered_calls`],
-//!   [`keyed_calls`]; and who does not read: [`slow_readers`];
+//!   [`keyed_calls`], [`crossings`]; and who does not read: [`slow_readers`];
 //! - who gets in: [`gates`], [`naming`], [`tokens`], [`pairing`], [`pairing_commands`], [`carried`],
 //!   [`app_asking`], [`app_caps`], [`script_rights`], [`viewer_link`];
 //! - what nobody should send: [`frames`], [`messages`], [`greed`], [`silence`], [`limits`];
