@@ -5,6 +5,7 @@
 //! - [`private`]: the socket that only its owner can use, and the hello on it;
 //! - [`join`]: joining the hub, or starting one; [`log`]: what that one has to say;
 //! - [`relay`]: what `tabwire stdio` does: a client's lines, whichever hub is there;
+//! - [`peer_watch`]: how the hub notices that a relay is gone;
 //! - [`control`]: status and stop; [`process`]: proof of who a process is;
 //! - [`idle`]: when a hub in the background may end;
 //! - [`discovery`]: the file that other tools look for;
@@ -25,6 +26,7 @@ pub mod join;
 pub mod lock;
 pub mod log;
 pub mod native_host;
+pub mod peer_watch;
 pub mod private;
 pub mod process;
 pub mod record;
@@ -38,6 +40,7 @@ pub use folder::FolderError;
 pub use idle::{Guest, IdleExit};
 pub use join::{JoinError, Joiner, StartError, StartHub};
 pub use lock::{Lease, LeaseError};
+pub use peer_watch::PeerWatch;
 pub use private::{
     Arrival, JoinHello, JoinWelcome, Joined, Membership, Parting, PrivateSocket, PrivateStream,
     ReachError, SocketError,

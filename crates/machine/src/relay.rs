@@ -82,13 +82,14 @@ pub enum RelayError {
     Broken(#[from] io::Error),
 }
 
-/// Carries a client's lines to the hub and back until `input` ends.
+/// Carries a client's lines to the hub and back until `input` ends, or until `unread` says that
+/// nobody reads `output`: then the hub is left at once, and withdraws what the client had asked.
 pub async fn relay(
     joiner: Joiner,
     hello: JoinHello,
     limits: Limits,
-    input: impl AsyncRead + Unpin,
-    output: impl AsyncWrite + Unpin,
+    (input, output): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin),
+    unread: impl Future<Output = ()>,
 ) -> Result<(), RelayError> {
     let now = Instant::now();
     let relay = Relay {
@@ -108,7 +109,11 @@ pub async fn relay(
         trouble: None,
         phase: Phase::Open,
     };
-    relay.run().await
+    // Both arms are cancel-safe: nobody is left whom a lost line could concern.
+    tokio::select! {
+        outcome = relay.run() => outcome,
+        () = unread => Err(RelayError::Broken(io::ErrorKind::BrokenPipe.into())),
+    }
 }
 
 type Pending<T> = Pin<Box<dyn Future<Output = T> + Send>>;

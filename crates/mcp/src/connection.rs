@@ -26,6 +26,8 @@ use crate::{Change, Changes, call::Severity, changes::Mailbox, roots::AnnouncedR
 pub(crate) struct Connection {
     /// Cancelled when the client will send nothing more, so that listeners end at once.
     pub(crate) ended: CancellationToken,
+    /// Cancelled when nobody will read an answer any more.
+    pub(crate) gone: CancellationToken,
     // Blocking mutexes: each held for one assignment or search, never across an await.
     level: Mutex<Severity>,
     accepted: Mutex<Vec<(SubscriptionFilter, Mailbox)>>,

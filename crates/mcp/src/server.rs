@@ -148,7 +148,14 @@ impl<B: Backend> ServerHandler for Server<B> {
         Box::pin(async {
             let mut call = self.call(context);
             call.announce_roots(self.connection.roots.folders().await);
-            self.shared.backend.call_tool(request, &call).await
+            // Both arms are cancel-safe: dropping the work withdraws the call.
+            tokio::select! {
+                biased;
+                answer = self.shared.backend.call_tool(request, &call) => answer,
+                () = self.connection.gone.cancelled() => {
+                    Err(ErrorData::internal_error("the client is gone", None))
+                }
+            }
         })
         .await
     }

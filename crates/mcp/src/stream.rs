@@ -19,7 +19,7 @@ use tokio::{
     sync::mpsc,
     time,
 };
-use tokio_util::task::AbortOnDropHandle;
+use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
 
 use self::transport::LineTransport;
 use crate::{Backend, Caller, Mcp};
@@ -62,18 +62,20 @@ pub enum StreamError {
     Failed(#[source] tokio::task::JoinError),
 }
 
-/// Serves one client until its input ends or the server stops.
+/// Serves one client until its input ends or the server stops. What was asked before the end is
+/// answered, unless `gone` says that nobody would read it.
 pub async fn serve<B: Backend>(
     mcp: &Mcp<B>,
     caller: Caller,
     input: impl AsyncRead + Unpin + Send + 'static,
     output: impl AsyncWrite + Unpin + Send + 'static,
     limits: Limits,
+    gone: CancellationToken,
 ) -> Result<(), StreamError> {
     // Full means that the client does not read: senders wait, and so does reading.
     let (outbox, queue) = mpsc::channel(limits.unwritten);
     let writer = AbortOnDropHandle::new(tokio::spawn(write(queue, output)));
-    let outcome = converse(mcp, caller, input, outbox, limits).await;
+    let outcome = converse(mcp, caller, input, outbox, (limits, gone)).await;
     // What is left is written now, or by a client that does not read never.
     if time::timeout(limits.patience, writer).await.is_err() {
         tracing::debug!("the last answers were not read");
@@ -86,9 +88,10 @@ async fn converse<B: Backend>(
     caller: Caller,
     input: impl AsyncRead + Unpin + Send + 'static,
     outbox: mpsc::Sender<Bytes>,
-    limits: Limits,
+    (limits, gone): (Limits, CancellationToken),
 ) -> Result<(), StreamError> {
-    let server = mcp.connection(caller);
+    let mut server = mcp.connection(caller);
+    server.connection.gone = gone;
     let transport = LineTransport::new(input, outbox, limits, server.connection.ended.clone());
     let stop = mcp.stop().child_token();
     let running =

@@ -33,7 +33,8 @@ fn connect(limits: Limits) -> Client {
         let fixture = Fixture::new(changes.clone()).unwrap();
         let mcp = Mcp::new(fixture, changes, CancellationToken::new());
         let (input, output) = tokio::io::split(far);
-        stream::serve(&mcp, Caller::default(), input, output, limits).await.unwrap();
+        let gone = CancellationToken::new();
+        stream::serve(&mcp, Caller::default(), input, output, limits, gone).await.unwrap();
         mcp.finished().await;
     });
     let (output, input) = tokio::io::split(near);

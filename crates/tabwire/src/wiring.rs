@@ -1,6 +1,8 @@
 //! How MCP is put on top of the hub: over HTTP through the edge, over the private socket for relays.
 
 use std::{
+    convert::Infallible,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -9,13 +11,14 @@ use std::{
 use axum::Router;
 use edge::Edge;
 use guard::Principal;
-use machine::{Arrival, DiscoveryFile, IdleExit, JoinWelcome, Parting, PrivateSocket};
+use machine::{Arrival, DiscoveryFile, IdleExit, JoinWelcome, Parting, PeerWatch, PrivateSocket};
 use mcp::{
     Backend, Changes, Mcp,
     hub_backend::{HubBackend, announce::announce},
 };
 use model::ClientId;
 use tokio::{net::UnixStream, sync::mpsc};
+use tokio_util::sync::CancellationToken;
 use tools::Workplace;
 
 use crate::command::version::VERSION;
@@ -122,6 +125,19 @@ pub async fn accept_private(
     }
 }
 
+/// Cancels the token when a relay has closed its connection both ways.
+async fn tell_when_gone(watch: io::Result<PeerWatch>, gone: CancellationToken) -> Infallible {
+    match watch {
+        Ok(watch) => watch.gone().await,
+        Err(error) => {
+            tracing::debug!(%error, "a relay's end is noticed late");
+            std::future::pending().await
+        }
+    }
+    gone.cancel();
+    std::future::pending().await
+}
+
 async fn serve_private(edge: Arc<Edge>, mcp: Mcp<HubBackend>, stream: UnixStream, desk: FrontDesk) {
     let joined = match machine::private::welcome(stream, &desk.welcome).await {
         Ok(Arrival::Relay(joined)) => joined,
@@ -148,7 +164,15 @@ async fn serve_private(edge: Arc<Edge>, mcp: Mcp<HubBackend>, stream: UnixStream
     // One client alone can have as many calls under way as a session takes.
     let open = usual.open.max(edge.hub.calls_per_session());
     let limits = mcp::stream::Limits { open, ..usual };
-    let served = mcp::stream::serve(&mcp, caller, joined.reading, joined.writing, limits).await;
+    let gone = CancellationToken::new();
+    let watch = PeerWatch::new(joined.reading.get_ref());
+    let serving =
+        mcp::stream::serve(&mcp, caller, joined.reading, joined.writing, limits, gone.clone());
+    // Both arms are cancel-safe: serving is over when it returns, and watching never returns.
+    let served = tokio::select! {
+        served = serving => served,
+        never = tell_when_gone(watch, gone) => match never {},
+    };
     if let Err(error) = served {
         tracing::debug!(%error, "a relay's stream ended badly");
     }

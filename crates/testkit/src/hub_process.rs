@@ -185,11 +185,14 @@ impl HubProcess {
         keyring::token_of(self.port).expect("a hub makes a token before it listens")
     }
 
+    /// Returns the most memory that it has held so far, in KiB.
+    pub fn peak_memory_kib(&self) -> u64 {
+        crate::kernel::memory_kib(self.pid(), "VmHWM:")
+    }
+
     /// Returns how much memory it holds, in KiB.
     pub fn memory_kib(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse().unwrap()
+        crate::kernel::memory_kib(self.pid(), "VmRSS:")
     }
 
     /// Returns how many files it has open.

@@ -28,3 +28,10 @@ pub fn unread_bytes() -> usize {
     }
     written
 }
+
+/// Returns a line of a process's memory, such as `VmRSS:` or `VmHWM:`, in KiB.
+pub fn memory_kib(pid: u32, line: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let held = status.lines().find_map(|found| found.strip_prefix(line)).unwrap();
+    held.trim().trim_end_matches(" kB").parse().unwrap()
+}

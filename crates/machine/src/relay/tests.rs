@@ -1,7 +1,7 @@
 //! A relay between a client that is played by hand and hubs that are tasks, or processes, behind
 //! the real socket. Times are short; nothing sleeps to wait for something.
 
-use std::{net::Shutdown, os::fd::AsFd, path::Path};
+use std::{future::pending, net::Shutdown, os::fd::AsFd, path::Path};
 
 use serde_json::{Value, json};
 use tokio::{
@@ -51,7 +51,7 @@ impl Client {
     fn with(joiner: Joiner, limits: Limits) -> Self {
         let (input, stdin) = duplex(1 << 16);
         let (stdout, output) = duplex(1 << 16);
-        let relay = tokio::spawn(relay(joiner, hello(), limits, stdin, stdout));
+        let relay = tokio::spawn(relay(joiner, hello(), limits, (stdin, stdout), pending()));
         Self { input: Some(input), output: BufReader::new(output), relay }
     }
 

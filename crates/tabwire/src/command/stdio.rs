@@ -3,6 +3,7 @@
 
 use std::{
     ffi::OsString,
+    os::fd::AsFd,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -10,6 +11,8 @@ use std::{
 use machine::{
     JoinError, JoinHello, Joiner, ReachError, RelayError, StartHub, relay, relay::Limits,
 };
+
+use tokio::{io::Interest, net::unix::pipe};
 
 use crate::{
     api,
@@ -43,8 +46,8 @@ pub fn run(options: &Stdio) -> Result<(), Failure> {
         ..Limits::default()
     };
     api::block_on(async {
-        let (input, output) = (tokio::io::stdin(), tokio::io::stdout());
-        let relayed = relay(joiner, hello, limits, input, output).await;
+        let streams = (tokio::io::stdin(), tokio::io::stdout());
+        let relayed = relay(joiner, hello, limits, streams, output_unread()).await;
         relayed.map_err(|error| match error {
             RelayError::Join(JoinError::Reach(ReachError::NoHub(_))) => Failure::no_hub(error),
             RelayError::Join(_) | RelayError::HubGone | RelayError::Broken(_) => {
@@ -52,6 +55,25 @@ pub fn run(options: &Stdio) -> Result<(), Failure> {
             }
         })
     })
+}
+
+/// Waits until nobody reads standard output any more; for ever where that cannot be told, as with a
+/// file.
+async fn output_unread() {
+    // A pipe without a reader is in error. A socket without one is at its end, which Linux tells
+    // among what is urgent; elsewhere it is noticed when something is written.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const UNREAD: Interest = Interest::ERROR.add(Interest::PRIORITY);
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const UNREAD: Interest = Interest::ERROR;
+    let output = std::io::stdout().as_fd().try_clone_to_owned();
+    // Not checked to be a pipe, and left blocking: nothing is written through it.
+    if let Ok(output) = output.and_then(pipe::Sender::from_owned_fd_unchecked)
+        && output.ready(UNREAD).await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
 }
 
 /// Makes the way to the hub that is meant, which is started where none runs and one may be.

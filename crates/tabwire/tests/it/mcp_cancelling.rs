@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use testkit::{Api, Era, FakeBrowser, HubProcess, McpStdio, mcp::Reply};
+use testkit::{Api, Era, FakeBrowser, HubProcess, McpStdio, eventually, mcp::Reply};
 
 use crate::{
     mcp_scene::{LEGACY, http, stdio},
@@ -225,5 +225,29 @@ async fn a_wait_that_is_cancelled_ends_too() {
             }
         }
         client.request("tools/list", json!({})).await.result();
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_dies_has_its_calls_withdrawn_at_once() {
+    let (hub, mut app) = scene().await;
+    for era in ERAS {
+        for relay_dies_too in [false, true] {
+            // Waited for, because it has only said everything: its call outlives the other's.
+            let mut patient = stdio(&hub, era).await;
+            let (_, waited) = begin(&mut patient, &mut app, "something").await;
+            let mut client = stdio(&hub, era).await;
+            let (_, call) = begin(&mut client, &mut app, "something").await;
+            patient.close_input();
+            if relay_dies_too {
+                client.kill();
+            }
+            client.vanish();
+            assert_eq!(app.until("cancel").await["callId"], call["callId"]);
+            patient.vanish();
+            assert_eq!(app.until("cancel").await["callId"], waited["callId"]);
+            hub.api().until_metric("tabwire_calls_in_flight", 0.0).await;
+            eventually("its relay ends", async || client.has_ended().then_some(())).await;
+        }
     }
 }

@@ -5,7 +5,6 @@
 
 use std::{
     collections::VecDeque,
-    fs,
     path::{Path, PathBuf},
     process::{Child, Command, ExitStatus, Stdio},
     thread,
@@ -304,6 +303,18 @@ impl McpStdio {
         self.child.id()
     }
 
+    /// Goes away without a word, as a client does that was killed: both its pipes close, and the
+    /// relay is left to notice.
+    pub fn vanish(&mut self) {
+        self.close_input();
+        self.output = pipe::pipe().unwrap().1;
+    }
+
+    /// Returns whether the relay has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
     /// Kills the relay, as a client does that has no time.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
@@ -317,9 +328,7 @@ impl McpStdio {
 
     /// Returns how much memory the relay holds, in KiB.
     pub fn memory_kib(&self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-        line.trim().trim_end_matches(" kB").parse().unwrap()
+        crate::kernel::memory_kib(self.pid(), "VmRSS:")
     }
 
     /// Reads one line, which must be a message.

@@ -246,7 +246,8 @@ async fn a_relay_whose_last_words_are_not_read_waits_without_work() {
     let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let hello = hello();
     let joiner = Joiner::new(place.path(), None);
-    let relay = tokio::spawn(relay(joiner, hello, short(5000), stdin, Stuck(asked.clone())));
+    let relay =
+        tokio::spawn(relay(joiner, hello, short(5000), (stdin, Stuck(asked.clone())), pending()));
     let line = format!("{}\n", request(1, "tools/call"));
     within("the relay reads", input.write_all(line.as_bytes())).await.unwrap();
     let mut guest = hub.guest().await;
