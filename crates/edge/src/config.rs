@@ -41,7 +41,7 @@ pub struct Config {
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub header_timeout: Duration,
-    /// How long a request's body may take.
+    /// How long a request's body may take. For `/mcp` it needs a restart to change.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub body_timeout: Duration,

@@ -19,17 +19,27 @@ use rmcp::{
     model::{ErrorData, JsonRpcError},
     transport::{StreamableHttpServerConfig, StreamableHttpService},
 };
+use tokio::time;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
-use crate::{Backend, Caller, Mcp, Server, lines::refusal, sessions::Sessions};
+use crate::{
+    Backend, Caller, Mcp, Server,
+    lines::{refusal, refusal_of_shape},
+    sessions::Sessions,
+};
 
 /// Limits and names of the endpoint.
 #[derive(Clone, Debug)]
 pub struct Config {
     /// The largest request body.
     pub max_body: usize,
+    /// How long a request body may take.
+    pub body_timeout: Duration,
     /// The most sessions of older clients; the least recently used one makes room.
     pub max_sessions: usize,
+    /// The most of them without an open stream; the one that has been quiet for longest makes room.
+    /// Each holds up to 100 KiB.
+    pub max_quiet_sessions: usize,
     /// How long an older client's session lives without a message.
     pub session_idle: Duration,
     /// A comment is sent on quiet event streams this often.
@@ -49,7 +59,9 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             max_body: 16 << 20,
+            body_timeout: Duration::from_secs(30),
             max_sessions: 1000,
+            max_quiet_sessions: 64,
             session_idle: Duration::from_secs(24 * 60 * 60),
             keep_alive: Duration::from_secs(15),
             hosts: Vec::new(),
@@ -64,15 +76,22 @@ struct Endpoint<B> {
     service: StreamableHttpService<Server<B>, Sessions>,
     sessions: Arc<Sessions>,
     max_body: usize,
+    body_timeout: Duration,
     answers: TaskTracker,
 }
 
 /// Returns the routes of the endpoint.
 pub fn routes<B: Backend>(mcp: Mcp<B>, config: &Config) -> Router {
-    let sessions = Arc::new(Sessions::new(config.max_sessions, config.session_idle));
+    let quiet = config.max_quiet_sessions;
+    let sessions = Arc::new(Sessions::new(config.max_sessions, quiet, config.session_idle));
     let service = service(mcp, sessions.clone(), config);
-    let (max_body, answers) = (config.max_body, config.answers.clone());
-    let endpoint = Arc::new(Endpoint { service, sessions, max_body, answers });
+    let endpoint = Arc::new(Endpoint {
+        service,
+        sessions,
+        max_body: config.max_body,
+        body_timeout: config.body_timeout,
+        answers: config.answers.clone(),
+    });
     Router::new()
         .route("/mcp", any(free::<B>))
         .route("/mcp/{session}", any(bound::<B>))
@@ -124,9 +143,9 @@ impl<B: Backend> Endpoint<B> {
         }
         let (parts, body) = request.into_parts();
         let under_way = self.answers.token();
-        let body = match Limited::new(body, self.max_body).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) => return unreadable(&*error, self.max_body),
+        let body = match self.read(body).await {
+            Ok(body) => body,
+            Err(refusal) => return refusal,
         };
         let request = Request::from_parts(parts, Full::new(body.clone()));
         let json = is_json(&request);
@@ -141,6 +160,20 @@ impl<B: Backend> Endpoint<B> {
                 frame
             }))
         })
+    }
+
+    /// Reads a body, and looks at its shape before anybody builds a tree of it.
+    async fn read(&self, body: Body) -> Result<Bytes, Response<Body>> {
+        let reading = Limited::new(body, self.max_body).collect();
+        let Ok(read) = time::timeout(self.body_timeout, reading).await else {
+            let message = format!("the body took longer than {:?}", self.body_timeout);
+            return Err(refuse(StatusCode::REQUEST_TIMEOUT, &anonymous(message)));
+        };
+        let body = read.map_err(|error| unreadable(&*error, self.max_body))?.to_bytes();
+        match refusal_of_shape(&body) {
+            Some(error) => Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, &error)),
+            None => Ok(body),
+        }
     }
 
     fn is_foreign(&self, request: &Request<Body>, caller: &Caller) -> bool {

@@ -89,6 +89,16 @@ fn keep(piece: &[u8], line: &mut Vec<u8>, oversize: &mut Option<IdFinder>, limit
     }
 }
 
+/// Refuses a message of which no tree is built: it nests too deep, or has too many values.
+pub(crate) fn refusal_of_shape(message: &[u8]) -> Option<JsonRpcError> {
+    let complaint = model::shape::complaint(message)?;
+    // The id is found without a tree: whatever stands between is skipped.
+    let mut finder = IdFinder::default();
+    finder.feed(message);
+    let error = ErrorData::invalid_request(format!("the message is refused: {complaint}"), None);
+    Some(JsonRpcError::new(finder.found(), error))
+}
+
 /// Says what is wrong with a message that did not decode.
 pub(crate) fn refusal(message: &[u8]) -> JsonRpcError {
     let Ok(raw) = serde_json::from_slice::<&RawValue>(message) else {

@@ -2,14 +2,18 @@
 //!
 //! `rmcp` ends a session after five quiet minutes even while its client listens, and keeps as
 //! many as are opened. Here the least recently used one makes room instead. Requests learn
-//! which response stream is theirs.
+//! which response stream is theirs, and hold their ids until they are answered.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use futures_util::{Stream, stream};
 use parking_lot::Mutex;
 use rmcp::{
-    model::{ClientJsonRpcMessage, GetExtensions, ServerJsonRpcMessage},
+    model::{ClientJsonRpcMessage, ErrorData, GetExtensions, RequestId, ServerJsonRpcMessage},
     transport::streamable_http_server::session::{
         EventStream, RestoreOutcome, ServerSseMessage, SessionId, SessionManager,
         local::{
@@ -26,23 +30,37 @@ use crate::Caller;
 pub struct Sessions {
     local: LocalSessionManager,
     limit: usize,
+    quiet_limit: usize,
     entries: Entries,
 }
 
 // A blocking mutex: held for one look-up or one scan, never across an await.
 type Entries = Arc<Mutex<HashMap<SessionId, Entry>>>;
 
+#[derive(Debug)]
 struct Entry {
     used: Instant,
     /// How many streams a client holds open.
     streams: usize,
     /// Who opened the session; `None` until its first message is in.
     principal: Option<String>,
+    /// The requests without an answer.
+    requests: HashSet<RequestId>,
 }
 
 /// Counts one open stream of a session for as long as it lives.
 struct Attached {
     id: SessionId,
+    entries: Entries,
+    _request: Option<Arc<OpenRequest>>,
+}
+
+/// Holds a request's id for as long as the request is handled or its stream is open. `rmcp` would
+/// send two answers to one id down one stream.
+#[derive(Debug)]
+struct OpenRequest {
+    id: RequestId,
+    session: SessionId,
     entries: Entries,
 }
 
@@ -51,18 +69,20 @@ struct Attached {
 pub struct PostStream {
     session: LocalSessionHandle,
     request: u64,
+    _open: Option<Arc<OpenRequest>>,
 }
 
 type Result<T> = std::result::Result<T, LocalSessionManagerError>;
 
 impl Sessions {
-    /// Keeps up to `limit` sessions, each for `idle` after its last message.
-    pub fn new(limit: usize, idle: Duration) -> Self {
+    /// Keeps up to `limit` sessions, `quiet_limit` of them without an open stream, each for `idle`
+    /// after its last message.
+    pub fn new(limit: usize, quiet_limit: usize, idle: Duration) -> Self {
         let mut config = SessionConfig::default();
         config.keep_alive = Some(idle);
         let mut local = LocalSessionManager::default();
         local.session_config = config;
-        Self { local, limit, entries: Entries::default() }
+        Self { local, limit, quiet_limit, entries: Entries::default() }
     }
 
     /// Returns how many sessions there are.
@@ -84,15 +104,40 @@ impl Sessions {
     }
 
     fn enter(&self, id: &SessionId) {
-        let entry = Entry { used: Instant::now(), streams: 0, principal: None };
+        let entry =
+            Entry { used: Instant::now(), streams: 0, principal: None, requests: HashSet::new() };
         self.entries.lock().insert(id.clone(), entry);
     }
 
-    fn attach(&self, id: &SessionId, receiver: StreamableHttpMessageReceiver) -> EventStream {
+    /// Holds the id of a request; `Err` is the answer to one whose id is in use.
+    fn open(
+        &self,
+        session: &SessionId,
+        message: &ClientJsonRpcMessage,
+    ) -> std::result::Result<Option<Arc<OpenRequest>>, ServerJsonRpcMessage> {
+        let ClientJsonRpcMessage::Request(request) = message else { return Ok(None) };
+        let id = request.id.clone();
+        let mut entries = self.entries.lock();
+        let Some(entry) = entries.get_mut(session) else { return Ok(None) };
+        if !entry.requests.insert(id.clone()) {
+            let error = ErrorData::invalid_request("the id is in use", None);
+            return Err(ServerJsonRpcMessage::error(error, Some(id)));
+        }
+        let (session, entries) = (session.clone(), self.entries.clone());
+        Ok(Some(Arc::new(OpenRequest { id, session, entries })))
+    }
+
+    fn attach(
+        &self,
+        id: &SessionId,
+        receiver: StreamableHttpMessageReceiver,
+        request: Option<Arc<OpenRequest>>,
+    ) -> EventStream {
         if let Some(entry) = self.entries.lock().get_mut(id) {
             entry.streams += 1;
         }
-        let attached = Attached { id: id.clone(), entries: self.entries.clone() };
+        let entries = self.entries.clone();
+        let attached = Attached { id: id.clone(), entries, _request: request };
         let mut events = receiver.inner;
         Box::pin(stream::poll_fn(move |context| {
             let _ = &attached;
@@ -111,7 +156,8 @@ impl Sessions {
     /// Returns the session to close for a new one; one that somebody listens to goes last.
     fn oldest_beyond_limit(&self) -> Option<SessionId> {
         let entries = self.entries.lock();
-        if entries.len() < self.limit {
+        let quiet = entries.values().filter(|entry| entry.streams == 0).count();
+        if entries.len() < self.limit && quiet < self.quiet_limit {
             return None;
         }
         let oldest = entries.iter().min_by_key(|(_, entry)| (entry.streams > 0, entry.used));
@@ -133,7 +179,7 @@ impl SessionManager for Sessions {
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport)> {
         while let Some(oldest) = self.oldest_beyond_limit() {
-            tracing::warn!(limit = self.limit, "oldest session closed to make room");
+            tracing::debug!("oldest session closed to make room");
             self.close_session(&oldest).await?;
         }
         let (id, transport) = self.local.create_session().await?;
@@ -166,12 +212,17 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
         self.touch(id);
         let session = self.handle(id).await?;
+        let open = match self.open(id, &message) {
+            Ok(open) => open,
+            Err(refusal) => return Ok(only(refusal)),
+        };
         let receiver = session.establish_request_wise_channel().await?;
         if let Some(request) = receiver.http_request_id {
-            message.insert_extension(PostStream { session: session.clone(), request });
+            let stream = PostStream { session: session.clone(), request, _open: open.clone() };
+            message.insert_extension(stream);
         }
         session.push_message(message, receiver.http_request_id).await?;
-        Ok(self.attach(id, receiver))
+        Ok(self.attach(id, receiver, open))
     }
 
     async fn accept_message(&self, id: &SessionId, message: ClientJsonRpcMessage) -> Result<()> {
@@ -185,7 +236,7 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
         self.touch(id);
         let receiver = self.handle(id).await?.establish_common_channel().await?;
-        Ok(self.attach(id, receiver))
+        Ok(self.attach(id, receiver, None))
     }
 
     async fn resume(
@@ -195,7 +246,7 @@ impl SessionManager for Sessions {
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static> {
         self.touch(id);
         let receiver = self.handle(id).await?.resume(last_event_id.parse()?).await?;
-        Ok(self.attach(id, receiver))
+        Ok(self.attach(id, receiver, None))
     }
 
     async fn restore_session(&self, id: SessionId) -> Result<RestoreOutcome<Self::Transport>> {
@@ -211,6 +262,19 @@ impl Drop for Attached {
             entry.used = Instant::now();
         }
     }
+}
+
+impl Drop for OpenRequest {
+    fn drop(&mut self) {
+        if let Some(entry) = self.entries.lock().get_mut(&self.session) {
+            entry.requests.remove(&self.id);
+        }
+    }
+}
+
+/// Returns a stream of one message.
+fn only(message: ServerJsonRpcMessage) -> EventStream {
+    Box::pin(stream::iter([ServerSseMessage::from_message(message)]))
 }
 
 impl PostStream {

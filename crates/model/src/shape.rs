@@ -7,6 +7,10 @@
 /// Deepest nesting that is carried. The same limit as that of our JSON parser.
 pub const DEEPEST: usize = 128;
 
+/// Values that a client's request may have, keys included. A tree of as many takes some 16 MiB at
+/// most, whatever they are.
+pub const REQUEST_VALUES: usize = 50_000;
+
 /// How a text is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
@@ -18,10 +22,10 @@ pub struct Shape {
 
 impl Shape {
     /// Looks at a text.
-    pub fn of(text: &str) -> Self {
+    pub fn of(text: impl AsRef<[u8]>) -> Self {
         let mut shape = Self { depth: 0, values: 1 };
         let mut open = 0_usize;
-        let mut bytes = text.bytes();
+        let mut bytes = text.as_ref().iter();
         while let Some(byte) = bytes.next() {
             match byte {
                 b'"' => skip_string(&mut bytes),
@@ -39,12 +43,22 @@ impl Shape {
     }
 }
 
+/// Says what keeps a client's request from being read into a tree, if anything does.
+pub fn complaint(request: &[u8]) -> Option<String> {
+    let shape = Shape::of(request);
+    if shape.depth > DEEPEST {
+        return Some(format!("it nests deeper than {DEEPEST} levels"));
+    }
+    (shape.values > REQUEST_VALUES)
+        .then(|| format!("it has more than {REQUEST_VALUES} values, counting keys"))
+}
+
 /// Returns whether brackets nest deeper than [`DEEPEST`].
 pub fn too_deep(text: &str) -> bool {
     Shape::of(text).depth > DEEPEST
 }
 
-fn skip_string(bytes: &mut std::str::Bytes<'_>) {
+fn skip_string(bytes: &mut std::slice::Iter<'_, u8>) {
     while let Some(byte) = bytes.next() {
         match byte {
             b'\\' => drop(bytes.next()),
@@ -73,6 +87,17 @@ mod tests {
         check(&format!("\"{}\"", "[".repeat(1000)), false);
         check(&format!(r#"["\"{}"]"#, "{".repeat(1000)), false);
         check(&format!(r#"["\\",{}]"#, "[".repeat(1000)), true);
+    }
+
+    #[test]
+    fn a_request_with_too_many_values_or_levels_is_complained_of() {
+        let list = |count: usize| format!("[{}]", vec!["{}"; count].join(","));
+        assert_eq!(complaint(list(20_000).as_bytes()), None);
+        assert!(complaint(list(REQUEST_VALUES).as_bytes()).unwrap().contains("50000 values"));
+        let deep = "[".repeat(DEEPEST + 1);
+        assert!(complaint(deep.as_bytes()).unwrap().contains("128 levels"));
+        let long = format!("\"{}\"", ",".repeat(1 << 20));
+        assert_eq!(complaint(long.as_bytes()), None, "what is in a string is no value");
     }
 
     #[test]

@@ -37,7 +37,8 @@ pub fn start_mcp(edge: &Arc<Edge>) -> Mcp<HubBackend> {
 
 /// Builds MCP's routes. When the edge stops, all answers are written before streams are cut.
 pub fn mcp_routes<B: Backend>(edge: &Arc<Edge>, mcp: Mcp<B>) -> Router {
-    let config = mcp::http::Config::default();
+    let body_timeout = edge.config.load().body_timeout;
+    let config = mcp::http::Config { body_timeout, ..mcp::http::Config::default() };
     let (stop, cut, answers) = (edge.stop.clone(), config.cut.clone(), config.answers.clone());
     edge.tasks.spawn(async move {
         stop.cancelled().await;

@@ -38,6 +38,9 @@ pub async fn read_json<T: DeserializeOwned>(
         }
         Err(error) => return Err(invalid(format!("the body cannot be read: {error}"))),
     };
+    if let Some(complaint) = model::shape::complaint(&bytes) {
+        return Err(Fault::new(Code::TooLarge, format!("the body is refused: {complaint}")));
+    }
     serde_json::from_slice(&bytes).map_err(|error| invalid(format!("the body is wrong: {error}")))
 }
 

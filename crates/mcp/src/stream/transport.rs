@@ -25,7 +25,7 @@ use super::{
     Limits,
     admission::{Backlog, Entry, OpenRequests},
 };
-use crate::lines::{Line, Lines, refusal};
+use crate::lines::{Line, Lines, refusal, refusal_of_shape};
 
 /// The code of a request that was refused because too many are open.
 const BUSY: ErrorCode = ErrorCode(-32000);
@@ -217,6 +217,9 @@ fn is_blank(line: &[u8]) -> bool {
 
 fn decode(line: &[u8]) -> Result<ClientJsonRpcMessage, JsonRpcError> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    if let Some(refusal) = refusal_of_shape(line) {
+        return Err(refusal);
+    }
     serde_json::from_slice(line).map_err(|_| refusal(line))
 }
 

@@ -1,9 +1,16 @@
 //! What nobody should post: bodies, headers and methods that the endpoint refuses, and how.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 use testkit::{
-    Ask, Era, McpHttp, Response,
+    Ask, Era, FakeBrowser, McpHttp, PATIENCE, Response,
     mcp::{MODERN, VERSION_KEY, http::ACCEPT, read_message},
+    within,
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
 };
 
 use crate::{
@@ -258,5 +265,59 @@ async fn one_connection_carries_many_requests() {
         assert_eq!(read_message(&answer.body)["id"], message["id"]);
         let wrong = connection.ask(&post(b"nonsense")).await;
         check(&wrong, 400, -32700);
+    }
+}
+
+#[tokio::test]
+async fn a_second_request_with_the_id_of_one_under_way_is_refused() {
+    let hub = hub(&[]).await;
+    let mut app = FakeBrowser::with_tools(hub.port(), "north", &["paint"]).await;
+    let client = http(&hub, LEGACY).await;
+    let message = client.message("tools/call", json!({"name": "paint", "arguments": {}}));
+    let post = async || client.post(&message).await.next().await.expect("an answer");
+    let (first, ()) = tokio::join!(post(), async {
+        let call = app.call().await;
+        let second = post().await;
+        assert_eq!(second["error"]["code"], -32600, "{second}");
+        assert!(second["error"]["message"].as_str().unwrap().contains("in use"), "{second}");
+        app.answer(&call, json!("painted")).await;
+    });
+    assert_eq!(first["result"]["structuredContent"]["result"], "painted", "{first}");
+    let (again, ()) = tokio::join!(post(), async {
+        let call = app.call().await;
+        app.answer(&call, json!("again")).await;
+    });
+    assert_eq!(again["result"]["structuredContent"]["result"], "again", "the id is free again");
+}
+
+#[tokio::test]
+async fn a_body_that_comes_too_slowly_is_given_up() {
+    let hub = hub(&["--body-timeout", "300ms"]).await;
+    for (path, status) in [("/mcp", 408), ("/mcp/north", 408), ("/api/call", 400)] {
+        for dribbles in [false, true] {
+            let ask = Ask::own("POST", path)
+                .header("Content-Type", "application/json")
+                .header("Accept", ACCEPT)
+                .header("Content-Length", "100000");
+            let mut stream = TcpStream::connect(("127.0.0.1", hub.port())).await.unwrap();
+            stream.write_all(&ask.bytes(hub.port())).await.unwrap();
+            let (mut reading, mut writing) = stream.into_split();
+            let dribble = tokio::spawn(async move {
+                while dribbles && writing.write_all(b" ").await.is_ok() {
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                writing
+            });
+            let mut answer = Vec::new();
+            // To the end: the hub closes the connection, whatever else would still come.
+            let read = within(PATIENCE, "the end", reading.read_to_end(&mut answer)).await;
+            let answer = String::from_utf8_lossy(&answer);
+            assert!(
+                answer.starts_with(&format!("HTTP/1.1 {status} ")),
+                "{path} {read:?}: {answer}"
+            );
+            assert!(answer.contains("took longer than"), "{path}: {answer}");
+            dribble.abort();
+        }
     }
 }

@@ -11,7 +11,7 @@ use testkit::{
 use tokio::io::AsyncWriteExt;
 
 use crate::{
-    mcp_scene::{LEGACY, every_way, stdio},
+    mcp_scene::{LEGACY, every_way, http, stdio},
     scene::{Scene, hub},
 };
 
@@ -174,4 +174,98 @@ async fn more_calls_than_one_client_may_have_open_are_refused_and_the_others_ans
         }
     }
     assert!(met >= 256 && met + refused == 300, "{met} met, {refused} refused");
+}
+
+/// Texts that would be large as trees.
+fn bombs(bytes: usize) -> Vec<Vec<u8>> {
+    let list = |item: &str| {
+        let mut text = b"[".to_vec();
+        while text.len() < bytes {
+            text.extend_from_slice(item.as_bytes());
+            text.push(b',');
+        }
+        text.pop();
+        text.push(b']');
+        text
+    };
+    let argument = |bomb: Vec<u8>| {
+        let mut text = br#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"sleep","arguments":{"a":"#
+            .to_vec();
+        text.extend(bomb);
+        text.extend(b"}}}");
+        text
+    };
+    let items = ["{}", "[]", "1", r#"{"a":1}"#, r#""""#];
+    items.iter().flat_map(|item| [list(item), argument(list(item))]).collect()
+}
+
+#[tokio::test]
+async fn a_body_of_many_small_values_costs_no_more_than_three_times_its_bytes() {
+    const BYTES: usize = 15 << 20;
+    for at_once in [1, 8] {
+        for bomb in bombs(BYTES) {
+            let scene = Scene::new(&[]).await;
+            // Once before, so that what everybody needs is there.
+            let small = Ask::own("POST", "/mcp").header("Content-Type", "application/json");
+            let small = small.header("Accept", ACCEPT);
+            small.clone().body(b"{}".to_vec()).send(scene.port()).await.must_be(400);
+            let before = scene.hub.peak_memory_kib();
+            let asks: Vec<_> = (0..at_once)
+                .map(|_| {
+                    let (ask, port) = (small.clone().body(bomb.clone()), scene.port());
+                    tokio::spawn(async move { ask.send(port).await })
+                })
+                .collect();
+            for asked in asks {
+                let answer = asked.await.unwrap().must_be(413);
+                let message = read_message(&answer.body);
+                assert_eq!(message["error"]["code"], -32600, "{message}");
+                let words = message["error"]["message"].as_str().unwrap();
+                assert!(words.contains("50000 values"), "{words}");
+            }
+            let grown = scene.hub.peak_memory_kib() - before;
+            let limit = 3 * at_once * (bomb.len() >> 10) as u64;
+            let start = String::from_utf8_lossy(&bomb[..40]);
+            assert!(grown <= limit, "{grown} KiB for {at_once} of {start}, limit {limit}");
+            scene.bystander_answers().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_line_of_many_small_values_is_refused_with_its_id() {
+    let scene = Scene::new(&[]).await;
+    for era in [Era::Modern, LEGACY] {
+        let mut client = stdio(&scene.hub, era).await;
+        client.request("tools/list", json!({})).await.result();
+        let before = scene.hub.memory_kib();
+        for bomb in bombs(4 << 20).into_iter().filter(|bomb| bomb[0] == b'{') {
+            client.send_bytes(&bomb).await;
+            client.send_bytes(b"\n").await;
+            let (code, words) = client.answer(7).await.error();
+            assert!(code == -32600 && words.contains("50000 values"), "{code} {words}");
+        }
+        check_growth(&scene.hub, before, 16 * MIB);
+        client.request("tools/list", json!({})).await.result();
+    }
+    scene.bystander_answers().await;
+}
+
+#[tokio::test]
+async fn sessions_that_older_clients_leave_behind_cost_little() {
+    let hub = hub(&[]).await;
+    let open = async |count: usize| {
+        for _ in 0..count {
+            http(&hub, LEGACY).await.request("tools/list", json!({})).await.result();
+        }
+    };
+    open(20).await;
+    let before = hub.memory_kib();
+    open(1000).await;
+    check_growth(&hub, before, 8 * MIB);
+    // One that is listened to is not among those that make room.
+    let listener = http(&hub, LEGACY).await;
+    let _listening = listener.listen().await;
+    open(100).await;
+    listener.request("tools/list", json!({})).await.result();
 }
