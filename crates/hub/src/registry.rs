@@ -10,7 +10,7 @@ use std::{
 
 use model::{InstanceId, SessionId};
 
-use crate::{names, session::Session};
+use crate::{names::Numbers, session::Session};
 
 /// All kept sessions.
 #[derive(Default)]
@@ -18,6 +18,7 @@ pub(crate) struct Registry {
     by_id: HashMap<SessionId, Arc<Session>>,
     by_instance: HashMap<InstanceId, SessionId>,
     by_name: HashMap<String, SessionId>,
+    numbers: Numbers,
     /// Apps by their web origin; `origin_sessions` limits each list.
     by_origin: HashMap<String, Vec<SessionId>>,
     /// How often all of them were looked through.
@@ -55,6 +56,7 @@ impl Registry {
         self.by_id.remove(&session.id);
         self.by_instance.remove(&session.instance);
         self.by_name.remove(&*session.name);
+        self.numbers.give_back(&session.name, self.by_id.len());
         if let Some(origin) = session.app_origin()
             && let Some(apps) = self.by_origin.get_mut(origin)
         {
@@ -75,12 +77,17 @@ impl Registry {
 
     /// Returns a name that nobody has: what is wanted, or that with a number. It is nobody else's id
     /// either, or who is called like another would be taken for it.
-    pub fn free_name(&self, wanted: &str, instance: &InstanceId) -> String {
+    pub fn free_name(&mut self, wanted: &str, instance: &InstanceId) -> String {
+        let Self { by_instance, by_name, numbers, .. } = self;
         let is_id_of_another = |name: &str| {
             let known = InstanceId::parse(name).ok();
-            known.is_some_and(|id| id != *instance && self.by_instance.contains_key(&id))
+            known.is_some_and(|id| id != *instance && by_instance.contains_key(&id))
         };
-        names::free(wanted, |name| self.by_name.contains_key(name) || is_id_of_another(name))
+        let is_taken = |name: &str| by_name.contains_key(name) || is_id_of_another(name);
+        match is_taken(wanted) {
+            true => numbers.name(wanted, is_taken),
+            false => wanted.to_owned(),
+        }
     }
 
     /// The apps of a web origin.

@@ -1,7 +1,9 @@
 //! How a connecting peer says who it is and what it speaks.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
-use testkit::{Ask, Dial, FakeBrowser};
+use testkit::{Ask, Dial, FakeBrowser, rounds, strict};
 
 use crate::scene::hub;
 
@@ -115,32 +117,108 @@ async fn only_a_protocol_that_we_speak_is_let_in() {
         assert_eq!(answer.status, 400, "{offered:?}");
         assert!(answer.text().contains("tabwire.v1"), "it says which: {}", answer.text());
     }
+    for path in ["/session/x", "/?instanceId=x"] {
+        // It is not taken for another dialect, though it has a name.
+        let ask = Ask::own_get(path).header("Sec-WebSocket-Protocol", "tabwire.v2");
+        let answer = handshake(ask, &[KEY], &["13"]).send(hub.port()).await.must_be(400);
+        assert!(answer.text().contains("tabwire.v1"), "it says which: {}", answer.text());
+    }
     let among = root.offer_only(&["graphql-ws", "tabwire.v1", "tabwire.v2"]).connect().await;
     assert_eq!(among.response.header("sec-websocket-protocol"), Some("tabwire.v1"));
+}
+
+/// A key as RFC 6455 has it in its example.
+const KEY: &str = "dGhlIHNhbXBsZSBub25jZQ==";
+
+/// Makes a request a handshake with these keys and versions.
+fn handshake(ask: Ask, keys: &[&str], versions: &[&str]) -> Ask {
+    let ask = ask.header("Connection", "keep-alive, Upgrade").header("Upgrade", "websocket");
+    let ask = keys.iter().fold(ask, |ask, key| ask.header("Sec-WebSocket-Key", key));
+    versions.iter().fold(ask, |ask, version| ask.header("Sec-WebSocket-Version", version))
 }
 
 #[tokio::test]
 async fn a_handshake_that_is_none_is_refused() {
     let hub = hub(&[]).await;
-    let upgrade = || {
-        Ask::get("/session/x")
-            .header("Connection", "keep-alive, Upgrade")
-            .header("Sec-WebSocket-Protocol", "tabwire.v1")
-    };
-    let whole = || upgrade().header("Upgrade", "websocket").header("Sec-WebSocket-Version", "13");
-    let key = "dGhlIHNhbXBsZSBub25jZQ==";
+    let native = || Ask::get("/session/x").header("Sec-WebSocket-Protocol", "tabwire.v1");
+    let keep_alive = || native().header("Connection", "keep-alive, Upgrade");
     for wrong in [
-        upgrade(),
-        whole(),
-        upgrade().header("Upgrade", "h2c").header("Sec-WebSocket-Key", key),
-        upgrade()
-            .header("Upgrade", "websocket")
-            .header("Sec-WebSocket-Version", "8")
-            .header("Sec-WebSocket-Key", key),
+        keep_alive(),
+        keep_alive().header("Upgrade", "h2c").header("Sec-WebSocket-Key", KEY),
+        handshake(native(), &[], &["13"]),
+        handshake(native(), &[KEY, KEY], &["13"]),
+        handshake(native(), &[""], &["13"]),
+        handshake(native(), &["test"], &["13"]),
+        handshake(native(), &["dGhlIHNhbXBsZSBub25jZQ"], &["13"]),
+        handshake(native(), &["dGhlIHNhbXBsZSBub25jZSE="], &["13"]),
+        handshake(native(), &["?GhlIHNhbXBsZSBub25jZQ=="], &["13"]),
+        handshake(native(), &[KEY], &[]),
+        handshake(native(), &[KEY], &["8"]),
+        handshake(native(), &[KEY], &["13, 8"]),
+        handshake(native(), &[KEY], &["8, 13"]),
+        handshake(native(), &[KEY], &["13", "13"]),
     ] {
-        wrong.send(hub.port()).await.must_be(400);
+        let answer = wrong.send(hub.port()).await;
+        assert_eq!(answer.status, 400, "{wrong:?}");
     }
-    let right = whole().header("Sec-WebSocket-Key", key).send(hub.port()).await.must_be(101);
+    for offered in
+        ["tabwire.v1,", ",tabwire.v1", "tabwire.v1,,x", "tabwire.v1, a b", "tabwire.v1, (x)", ""]
+    {
+        let ask = Ask::get("/session/x").header("Sec-WebSocket-Protocol", offered);
+        let ask = match offered {
+            "" => ask.header("Sec-WebSocket-Protocol", "tabwire.v1"),
+            _ => ask,
+        };
+        handshake(ask, &[KEY], &["13"]).send(hub.port()).await.must_be(400);
+    }
+    let twice = native().header("Sec-WebSocket-Protocol", "tabwire.v1");
+    handshake(twice, &[KEY], &["13"]).send(hub.port()).await.must_be(400);
+    for method in ["POST", "PUT", "DELETE"] {
+        let ask = Ask::new(method, "/session/x").header("Sec-WebSocket-Protocol", "tabwire.v1");
+        handshake(ask, &[KEY], &["13"]).send(hub.port()).await.must_be(405);
+    }
+    let right = handshake(native(), &[KEY], &["13"]).send(hub.port()).await.must_be(101);
     // The example of RFC 6455.
     assert_eq!(right.header("sec-websocket-accept"), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+}
+
+/// Opens as many sockets as asked for, each with its name, and returns how long that took.
+async fn crowd(count: u64, name: impl Fn(u64) -> String) -> Duration {
+    let count_flag = (count + 10).to_string();
+    let hub = hub(&["--origin-sessions", &count_flag, "--ping-after", "10m"]).await;
+    let peers: Vec<_> = (0..count)
+        .map(|number| {
+            let peer = FakeBrowser::app(hub.port(), &format!("instance-{number}"));
+            peer.named(Some(&name(number)))
+        })
+        .collect();
+    let started = Instant::now();
+    let mut connected = Vec::new();
+    let mut left = peers.into_iter();
+    while connected.len() < count as usize {
+        let opening = left.by_ref().take(100).map(|mut peer| {
+            tokio::spawn(async move {
+                peer.connect().await;
+                peer
+            })
+        });
+        for opened in opening.collect::<Vec<_>>() {
+            connected.push(opened.await.unwrap());
+        }
+    }
+    started.elapsed()
+}
+
+#[tokio::test]
+async fn many_of_one_name_connect_as_fast_as_many_of_their_own() {
+    let count = rounds(300, 10_000);
+    let distinct = crowd(count, |number| format!("peer{number}x")).await;
+    let long = "a-very-long-name-for-a-viewer-xy";
+    for (what, took) in [
+        ("one name", crowd(count, |_| "viewer".to_owned()).await),
+        ("one long name", crowd(count, |_| long.to_owned()).await),
+        ("names of others", crowd(count, |number| format!("instance-{}", number / 2)).await),
+    ] {
+        strict(distinct * 3 / 2, took, what);
+    }
 }
