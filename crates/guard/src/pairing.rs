@@ -17,6 +17,7 @@ pub mod terms;
 mod tests;
 
 use std::{
+    collections::BTreeMap,
     path::{Path, PathBuf},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -41,8 +42,11 @@ pub const FILE: &str = "pairing.json";
 pub const INSTANCES_MAX: usize = 64;
 /// How long a code can be used.
 pub const CODE_LIFE: Duration = Duration::from_secs(120);
-/// How often a code may be tried.
+/// How often each browser may try a code.
 pub const ATTEMPTS: u32 = 5;
+/// Browsers whose attempts at a code are counted; for one more, another's count is forgotten. Codes
+/// have 80 bits and two minutes: the limit is there for whoever mistypes, not against guessing.
+const TRIED_BY_MAX: usize = 64;
 /// Characters of a name that are kept.
 const NAME: usize = 64;
 /// Characters of an address that is told back.
@@ -146,7 +150,8 @@ impl Pairings {
         let offer = Offer { code, id: random_text(12), expires_at: now + life() };
         let id = offer.id.clone();
         file::change(&self.path, |kept| {
-            kept.code = Some(Code { id, key, expires_at: offer.expires_at, attempts: ATTEMPTS });
+            kept.code =
+                Some(Code { id, key, expires_at: offer.expires_at, tried_by: BTreeMap::new() });
             kept.native = true;
             kept.notice = None;
         })?;
@@ -167,7 +172,6 @@ impl Pairings {
             return Ok(CodeState::Used(paired));
         }
         Ok(match &kept.code {
-            Some(code) if code.id == id && code.attempts == 0 => CodeState::Spent,
             Some(code) if code.id == id && is_valid(code, now) => CodeState::Waiting,
             _ => CodeState::Over,
         })
@@ -271,7 +275,7 @@ impl Pairings {
         has_room(kept, talk.instance.as_str())?;
         let code = kept.code.as_mut().filter(|code| code.id == id && is_valid(code, now));
         let code = code.ok_or(Refusal::NoCode)?;
-        code.attempts -= 1;
+        count_attempt(code, talk.instance.as_str())?;
         if !challenge.key.is_proven(Side::Browser, talk, proof) {
             return Err(Refusal::BadProof);
         }
@@ -330,9 +334,19 @@ fn has_room(kept: &Kept, instance: &str) -> Result<(), Refusal> {
     }
 }
 
+/// Counts an attempt of a browser. Only its own: no program can use up those of others.
+fn count_attempt(code: &mut Code, instance: &str) -> Result<(), Refusal> {
+    if !code.tried_by.contains_key(instance) && code.tried_by.len() >= TRIED_BY_MAX {
+        code.tried_by.pop_first();
+    }
+    let tries = code.tried_by.entry(instance.to_owned()).or_default();
+    *tries += 1;
+    if *tries > ATTEMPTS { Err(Refusal::TriedTooOften) } else { Ok(()) }
+}
+
 /// A clock that was set back must not make a code live longer.
 fn is_valid(code: &Code, now: u64) -> bool {
-    code.attempts > 0 && now < code.expires_at && code.expires_at - now <= life()
+    now < code.expires_at && code.expires_at - now <= life()
 }
 
 fn paired(instance: &str, entry: &Entry) -> Option<Paired> {

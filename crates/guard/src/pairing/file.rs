@@ -91,7 +91,9 @@ pub(super) struct Code {
     pub id: String,
     pub key: Key,
     pub expires_at: u64,
-    pub attempts: u32,
+    /// How often each browser has tried it.
+    #[serde(default)]
+    pub tried_by: BTreeMap<String, u32>,
 }
 
 /// What became of a code.

@@ -5,7 +5,7 @@
 use model::{CloseReason, Closing, InstanceId};
 use serde::{Deserialize, Serialize};
 
-use super::{INSTANCES_MAX, PairingError};
+use super::{ATTEMPTS, INSTANCES_MAX, PairingError};
 
 /// How a browser was paired.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,8 +50,6 @@ pub enum CodeState {
     Waiting,
     /// This browser has used it.
     Used(Paired),
-    /// It was tried too often.
-    Spent,
     /// Its time is over, or another code has taken its place.
     Over,
 }
@@ -79,6 +77,9 @@ pub enum Refusal {
     /// It has a code, and none is waited for.
     #[error("no pairing code is waiting, or it is used up; run `tabwire pair` for a new one")]
     NoCode,
+    /// It has tried the code too often.
+    #[error("this browser has tried the code {ATTEMPTS} times; run `tabwire pair` for a new one")]
+    TriedTooOften,
     /// It knows neither key nor code.
     #[error("the proof is wrong")]
     BadProof,

@@ -177,22 +177,39 @@ fn a_code_is_over_after_two_minutes_and_not_longer_when_the_clock_is_set_back() 
 }
 
 #[test]
-fn the_sixth_attempt_is_refused_even_if_it_is_right() {
+fn the_sixth_attempt_of_one_is_refused_even_if_it_is_right_and_others_are_not_concerned() {
     let place = Place::new();
     let pairings = place.pairings();
     let offer = pairings.offer_code().unwrap();
     // Greeted before, as somebody who tries many at once would.
-    let held = pairings.challenge(&greeting("late", true), OWN).unwrap();
+    let held = pairings.challenge(&greeting("a", true), OWN).unwrap();
     for attempt in 1..=ATTEMPTS {
         let challenge = pairings.challenge(&greeting("a", true), OWN).unwrap();
         let refused = pairings.check(challenge, &random_nonce(), None);
         assert!(matches!(refused, Err(Refusal::BadProof)), "{attempt}");
     }
-    assert_eq!(pairings.code_state(&offer.id).unwrap(), CodeState::Spent);
-    assert!(matches!(pair(&pairings, "a", &offer.code), Err(Refusal::NoCode)));
+    assert!(matches!(pair(&pairings, "a", &offer.code), Err(Refusal::TriedTooOften)));
     let proof = held.key.proof(Side::Browser, &held.talk);
-    assert!(matches!(pairings.check(held, &proof, None), Err(Refusal::NoCode)));
+    assert!(matches!(pairings.check(held, &proof, None), Err(Refusal::TriedTooOften)));
     assert_eq!(pairings.list().unwrap(), []);
+    assert_eq!(pairings.code_state(&offer.id).unwrap(), CodeState::Waiting);
+    assert!(pair(&pairings, "b", &offer.code).is_ok());
+}
+
+#[test]
+fn a_program_of_many_names_uses_up_nothing_and_is_not_remembered_for_ever() {
+    let place = Place::new();
+    let pairings = place.pairings();
+    let offer = pairings.offer_code().unwrap();
+    for number in 0..2 * TRIED_BY_MAX {
+        let challenge =
+            pairings.challenge(&greeting(&format!("guess-{number}"), true), OWN).unwrap();
+        let refused = pairings.check(challenge, &random_nonce(), None);
+        assert!(matches!(refused, Err(Refusal::BadProof)), "{number}");
+    }
+    let kept = file::read(&pairings.path).unwrap().code.unwrap();
+    assert_eq!(kept.tried_by.len(), TRIED_BY_MAX);
+    assert!(pair(&pairings, "b", &offer.code).is_ok());
 }
 
 #[test]

@@ -115,11 +115,6 @@ async fn wait(pairings: &Pairings, offer: &Offer, as_json: bool) -> Result<(), F
                 }
                 return Ok(());
             }
-            CodeState::Spent => {
-                let message = "the code was tried too often; somebody may be guessing, or it was \
-                               mistyped: run `tabwire pair` for a new one";
-                return Err(Failure::refused(message));
-            }
             CodeState::Over => {
                 let message = "the code was not used in time, or another has taken its place";
                 return Err(Failure::failed(message));
