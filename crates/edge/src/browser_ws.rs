@@ -5,8 +5,9 @@ use std::sync::Arc;
 use axum::{
     body::Body,
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Response, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header},
 };
+use base64::{Engine, prelude::BASE64_STANDARD};
 use dialect::{Patience, Start};
 use hyper_util::rt::TokioIo;
 use model::{Code, Fault};
@@ -26,7 +27,7 @@ use crate::{
     gate::{Ends, Pass},
     meter::{Allowance, Meter},
     metrics::Counted,
-    naming, reply,
+    naming, reply, status,
 };
 
 /// The smallest read buffer that does not cost much: the library's own is 128 KiB per socket.
@@ -36,6 +37,10 @@ const WRITE_BUFFER: usize = 16 << 10;
 
 /// Answers an upgrade request and starts the connection.
 pub async fn upgrade(State(edge): State<Arc<Edge>>, mut request: Request) -> Response<Body> {
+    if request.method() != Method::GET {
+        edge.metrics.refused("upgrade");
+        return status::wrong_method().await;
+    }
     match prepare(&edge, &mut request) {
         Ok(response) => response,
         Err(fault) => {
@@ -113,6 +118,7 @@ where
     (socket, allowance)
 }
 
+/// Checks a handshake as RFC 6455 wants it, and returns the answer to its key.
 pub(crate) fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
     let has = |name: header::HeaderName, wanted: &str| {
         headers
@@ -126,11 +132,24 @@ pub(crate) fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
         return Err(bad("this is a WebSocket address")
             .hint("connect with a WebSocket and the subprotocol tabwire.v1"));
     }
-    if !has(header::SEC_WEBSOCKET_VERSION, "13") {
+    let only = |name: header::HeaderName| {
+        let mut values = headers.get_all(name).iter();
+        values.next().filter(|_| values.next().is_none())
+    };
+    if only(header::SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
         return Err(bad("only WebSocket version 13 is spoken here"));
     }
-    let key = headers.get(header::SEC_WEBSOCKET_KEY).ok_or_else(|| bad("no Sec-WebSocket-Key"))?;
+    let key = only(header::SEC_WEBSOCKET_KEY).filter(|key| is_key(key.as_bytes()));
+    let key = key.ok_or_else(|| bad("one Sec-WebSocket-Key is needed: 16 bytes in base64"))?;
+    if !naming::are_subprotocols(headers) {
+        return Err(bad("Sec-WebSocket-Protocol is a list of different names"));
+    }
     Ok(derive_accept_key(key.as_bytes()))
+}
+
+/// Returns whether a handshake's key is what it must be: 16 bytes in base64.
+fn is_key(key: &[u8]) -> bool {
+    BASE64_STANDARD.decode(key).is_ok_and(|bytes| bytes.len() == 16)
 }
 
 pub(crate) fn switching(accept: String, subprotocol: Option<String>) -> Response<Body> {

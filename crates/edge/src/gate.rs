@@ -11,7 +11,7 @@ pub mod credentials;
 pub mod host;
 pub mod origin;
 
-use std::net::IpAddr;
+use std::{net::IpAddr, time::Duration};
 
 use axum::{
     Router,
@@ -119,6 +119,9 @@ impl Pass {
     }
 }
 
+/// How long a wrong token waits for its answer.
+pub const WRONG_TOKEN_DELAY: Duration = Duration::from_secs(1);
+
 /// Which gate said no, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
@@ -126,11 +129,13 @@ pub struct Refused {
     pub gate: &'static str,
     /// For reading.
     pub fault: Fault,
+    /// Somebody may be guessing: the answer is not given at once.
+    pub is_guess: bool,
 }
 
 impl Refused {
     fn new(gate: &'static str, fault: Fault) -> Self {
-        Self { gate, fault }
+        Self { gate, fault, is_guess: false }
     }
 }
 
@@ -157,6 +162,13 @@ pub async fn guard(edge: &Edge, router: Router, mut request: Request) -> Respons
                     reason = %refused.fault,
                     "request refused"
                 );
+            }
+            if refused.is_guess {
+                // Both arms are cancel-safe: one waits for time, the other for a token that stays set.
+                tokio::select! {
+                    () = tokio::time::sleep(WRONG_TOKEN_DELAY) => {}
+                    () = edge.stop.cancelled() => {}
+                }
             }
             reply::fault(&refused.fault)
         }

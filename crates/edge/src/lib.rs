@@ -6,6 +6,7 @@
 //! - [`gate`]: what every request passes before any effect;
 //! - [`naming`]: who a connecting peer is and what it speaks;
 //! - [`compat`]: extra ports for clients of other projects; [`register`]: how some of those begin;
+//! - [`framing`]: heads that tell two ends;
 //! - [`browser_ws`]: the upgrade; [`connection`]: one socket's life; [`meter`]: its limits;
 //! - [`echo`]: a socket that sends back, for suites that test WebSocket servers;
 //! - [`status`]: health, metrics, info; [`admin`]: the API of command line and dashboard;
@@ -21,6 +22,7 @@ pub mod config;
 pub mod connection;
 pub mod echo;
 pub mod edge;
+pub mod framing;
 pub mod gate;
 pub mod listener;
 pub mod meter;

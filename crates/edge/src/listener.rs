@@ -12,8 +12,13 @@ use std::{
     time::Duration,
 };
 
-use axum::{Router, body::Body, http::Request};
+use axum::{
+    Router,
+    body::Body,
+    http::{HeaderValue, Request, Response, StatusCode, header},
+};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use model::{Code, Fault};
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio::{
     io::{AsyncRead, AsyncWrite, AsyncWriteExt},
@@ -23,9 +28,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Edge,
+    Edge, framing,
     gate::{self, Door, Ends},
     metrics::Counted,
+    reply,
 };
 
 /// Connections that the kernel may hold until we accept them. With tokio's 128, a burst of
@@ -165,10 +171,20 @@ pub async fn serve_stream<Io>(edge: &Arc<Edge>, router: Router, io: Io, ends: En
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let (io, verdict) = framing::Watched::new(io);
     let service = hyper::service::service_fn(|mut request: Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(ends);
-        let (edge, router) = (edge.clone(), router.clone());
-        async move { Ok::<_, Infallible>(gate::guard(&edge, router, request.map(Body::new)).await) }
+        let (edge, router, verdict) = (edge.clone(), router.clone(), verdict.clone());
+        async move {
+            if verdict.is_ambiguous() {
+                edge.metrics.refused("framing");
+                return Ok::<_, Infallible>(last(reply::fault(&ambiguous())));
+            }
+            let is_last = framing::is_last(request.headers());
+            let answer = gate::guard(&edge, router, request.map(Body::new)).await;
+            let is_switched = answer.status() == StatusCode::SWITCHING_PROTOCOLS;
+            Ok(if is_last && !is_switched { last(answer) } else { answer })
+        }
     });
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -189,6 +205,19 @@ where
     if let Err(error) = outcome {
         tracing::trace!(%error, "connection ended badly");
     }
+}
+
+fn ambiguous() -> Fault {
+    let message =
+        "the request tells the length of its body in two ways, or in none that is a number";
+    Fault::new(Code::InvalidArgument, message)
+        .hint("send either Content-Length or Transfer-Encoding, not both")
+}
+
+/// Makes an answer the last one of its connection.
+fn last(mut answer: Response<Body>) -> Response<Body> {
+    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    answer
 }
 
 async fn turn_away(mut stream: TcpStream) {

@@ -3,19 +3,20 @@
 //! The WebSocket library has one size limit for a connection's whole life and none on the number
 //! of fragments. This reader looks at frame heads only: a message that is announced larger than
 //! what its sender may send now, or that comes in too many pieces, ends the reading, and the
-//! verdict says why. It does not judge anything else about a frame.
+//! verdict says why. So does a peer that goes on pinging and reads no answer: the library would keep
+//! all of them. It does not judge anything else about a frame.
 
 use std::{
     io,
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicU8, AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering},
     },
     task::{Context, Poll},
 };
 
-use model::CloseReason;
+use model::{CloseReason, Closing};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The limits of one connection, and what became of them. Clones share them.
@@ -26,13 +27,18 @@ struct Shared {
     message_bytes: AtomicUsize,
     fragments: usize,
     verdict: AtomicU8,
+    has_close: AtomicBool,
 }
+
+/// Pings that a peer may send while it reads nothing. One more ends the connection.
+pub const UNREAD_PINGS: usize = 1024;
 
 const FINE: u8 = 0;
 const TOO_LARGE: u8 = 1;
 const TOO_MANY: u8 = 2;
+const UNREAD: u8 = 3;
 /// Nothing is judged any more: the connection only drains.
-const DRAINING: u8 = 3;
+const DRAINING: u8 = 4;
 
 impl Allowance {
     /// Sets the limits to begin with.
@@ -41,6 +47,7 @@ impl Allowance {
             message_bytes: AtomicUsize::new(message_bytes),
             fragments,
             verdict: AtomicU8::new(FINE),
+            has_close: AtomicBool::new(false),
         }))
     }
 
@@ -54,13 +61,20 @@ impl Allowance {
         self.0.verdict.store(DRAINING, Ordering::Relaxed);
     }
 
+    /// Returns whether the peer has sent a close, also one that is not read as such any more.
+    pub fn has_close(&self) -> bool {
+        self.0.has_close.load(Ordering::Relaxed)
+    }
+
     /// Returns why reading ended, if it was for one of the limits.
-    pub fn verdict(&self) -> Option<CloseReason> {
-        match self.0.verdict.load(Ordering::Relaxed) {
-            TOO_LARGE => Some(CloseReason::TooLarge),
-            TOO_MANY => Some(CloseReason::TooManyFragments),
-            _ => None,
-        }
+    pub fn verdict(&self) -> Option<Closing> {
+        let (reason, message) = match self.0.verdict.load(Ordering::Relaxed) {
+            TOO_LARGE => (CloseReason::TooLarge, "the message is over the limit"),
+            TOO_MANY => (CloseReason::TooManyFragments, "the message has too many fragments"),
+            UNREAD => (CloseReason::SlowConsumer, "too many pings, and no answer is read"),
+            _ => return None,
+        };
+        Some(Closing::new(reason, message))
     }
 }
 
@@ -87,11 +101,14 @@ struct Scan {
     skip: u64,
     message_bytes: u64,
     fragments: usize,
+    /// Pings since something was written.
+    pings: usize,
 }
 
 impl Scan {
-    /// Walks over bytes that came in; an error is a verdict.
+    /// Walks over all bytes that came in; an error is the first verdict.
     fn walk(&mut self, mut bytes: &[u8], allowance: &Allowance) -> Result<(), u8> {
+        let mut walked = Ok(());
         while !bytes.is_empty() {
             if self.skip > 0 {
                 let step = self.skip.min(bytes.len() as u64);
@@ -106,10 +123,10 @@ impl Scan {
                 let masked = self.head[1] & 0x80 != 0;
                 self.skip = length.saturating_add(if masked { 4 } else { 0 });
                 self.have = 0;
-                self.count(length, allowance)?;
+                walked = walked.and(self.count(length, allowance));
             }
         }
-        Ok(())
+        walked
     }
 
     /// Returns the payload's length once the head is complete.
@@ -132,7 +149,11 @@ impl Scan {
     fn count(&mut self, length: u64, allowance: &Allowance) -> Result<(), u8> {
         let (opcode, is_final) = (self.head[0] & 0x0f, self.head[0] & 0x80 != 0);
         if opcode >= 8 {
-            return Ok(());
+            if opcode == 8 {
+                allowance.0.has_close.store(true, Ordering::Relaxed);
+            }
+            self.pings += usize::from(opcode == 9);
+            return if self.pings > UNREAD_PINGS { Err(UNREAD) } else { Ok(()) };
         }
         if opcode != 0 {
             (self.message_bytes, self.fragments) = (0, 0);
@@ -161,16 +182,18 @@ impl<Io: AsyncRead + Unpin> AsyncRead for Meter<Io> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.io).poll_read(context, buffer);
         let Self { allowance, scan, .. } = &mut *self;
-        let verdict = allowance.0.verdict.load(Ordering::Relaxed);
-        if verdict != DRAINING && matches!(polled, Poll::Ready(Ok(()))) {
-            let walked = match verdict {
-                FINE => scan.walk(&buffer.filled()[before..], allowance),
-                spoken => Err(spoken),
-            };
-            if let Err(verdict) = walked {
-                allowance.0.verdict.store(verdict, Ordering::Relaxed);
-                return Poll::Ready(Err(io::Error::other("a message over the limits")));
-            }
+        if !matches!(polled, Poll::Ready(Ok(()))) {
+            return polled;
+        }
+        let walked = scan.walk(&buffer.filled()[before..], allowance);
+        let walked = match allowance.0.verdict.load(Ordering::Relaxed) {
+            FINE => walked,
+            DRAINING => Ok(()),
+            spoken => Err(spoken),
+        };
+        if let Err(verdict) = walked {
+            allowance.0.verdict.store(verdict, Ordering::Relaxed);
+            return Poll::Ready(Err(io::Error::other("a message over the limits")));
         }
         polled
     }
@@ -182,7 +205,11 @@ impl<Io: AsyncWrite + Unpin> AsyncWrite for Meter<Io> {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(context, bytes)
+        let polled = Pin::new(&mut self.io).poll_write(context, bytes);
+        if matches!(polled, Poll::Ready(Ok(_))) {
+            self.scan.pings = 0;
+        }
+        polled
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -245,6 +272,27 @@ mod tests {
         check(&[first.clone(), next.clone(), next.clone(), next.clone()], Err(TOO_MANY));
         let pings = vec![frame(9, true, 5); 10];
         check(&[&[first, next][..], &pings, &[last]].concat(), Ok(()));
+    }
+
+    #[test]
+    fn pings_are_counted_until_something_is_written() {
+        let allowance = Allowance::new(1000, 3);
+        let mut scan = Scan::default();
+        let pings = frame(9, true, 5).repeat(UNREAD_PINGS);
+        assert_eq!(scan.walk(&pings, &allowance), Ok(()));
+        scan.pings = 0;
+        assert_eq!(scan.walk(&pings, &allowance), Ok(()));
+        assert_eq!(scan.walk(&frame(9, true, 0), &allowance), Err(UNREAD));
+    }
+
+    #[test]
+    fn a_close_behind_a_violation_is_seen() {
+        let allowance = Allowance::new(1000, 3);
+        let frames = [frame(1, true, 1001), frame(8, true, 2)].concat();
+        assert_eq!(Scan::default().walk(&frames[..frames.len() - 8], &allowance), Err(TOO_LARGE));
+        assert!(!allowance.has_close(), "its bytes have not come yet");
+        assert_eq!(Scan::default().walk(&frames, &allowance), Err(TOO_LARGE));
+        assert!(allowance.has_close());
     }
 
     #[test]

@@ -4,6 +4,8 @@
 //! that contradict each other are an error. The protocol follows from the listener, the offered
 //! subprotocols and the naming, never from the first frame.
 
+use std::collections::HashSet;
+
 use axum::http::{HeaderMap, Uri, header};
 use dialect::{DialectInfo, enhanced, moonsurf, native, webmcp};
 use model::{Code, Fault, InstanceId};
@@ -63,7 +65,7 @@ pub fn read(
     let dialect = match door {
         Door::Compat(dialect) => dialect,
         _ if offered.contains(&native::SUBPROTOCOL) => &native::INFO,
-        _ if instance.is_some() => &enhanced::INFO,
+        _ if instance.is_some() && !offered.iter().any(|name| is_own(name)) => &enhanced::INFO,
         _ if !offered.is_empty() => {
             return Err(Fault::new(
                 Code::InvalidArgument,
@@ -82,6 +84,24 @@ pub fn read(
 /// Returns whether a peer offers to speak our own protocol.
 pub fn offers_native(headers: &HeaderMap) -> bool {
     offered(headers).any(|name| name == native::SUBPROTOCOL)
+}
+
+/// Returns whether a subprotocol is a version of our own protocol, known or not.
+fn is_own(name: &str) -> bool {
+    name.starts_with("tabwire.")
+}
+
+/// Returns whether the offered subprotocols are as RFC 6455 wants them: tokens, each of them once.
+pub fn are_subprotocols(headers: &HeaderMap) -> bool {
+    let is_token = |name: &str| {
+        let mark = |byte| b"!#$%&'*+-.^_`|~".contains(&byte);
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || mark(byte))
+    };
+    let values = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
+    let mut known = HashSet::new();
+    values.map(|value| value.to_str().unwrap_or_default()).all(|value| {
+        value.split(',').map(str::trim).all(|name| is_token(name) && known.insert(name))
+    })
 }
 
 /// Returns the subprotocols that a peer offers.

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, time::Duration};
 use futures_util::{SinkExt, StreamExt};
 use model::{CloseReason, Closing};
 use tokio::{
-    io::{AsyncRead, AsyncReadExt, AsyncWrite},
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
     time::timeout,
 };
 use tokio_tungstenite::tungstenite::{
@@ -110,11 +110,15 @@ pub async fn finish<Io>(
             }
         }
         // Frames that nobody understands any more: closing on unread bytes would reset the
-        // connection, and the peer might never see why.
+        // connection, and the peer might never see why. Its close is still seen among them.
         if let Ok(mut socket) = reading.reunite(writing) {
             // On the heap: an array would be part of every connection's task all its life.
             let mut waste = vec![0; 4096];
-            while socket.get_mut().read(&mut waste).await.is_ok_and(|count| count > 0) {}
+            while !allowance.has_close()
+                && socket.get_mut().read(&mut waste).await.is_ok_and(|count| count > 0)
+            {
+            }
+            let _ = socket.get_mut().shutdown().await;
         }
     })
     .await;
@@ -131,8 +135,8 @@ fn close_frame(closing: &Closing) -> Message {
 
 /// Returns what the peer did wrong; `None` means that it is just gone.
 fn fault_of(error: &Error, allowance: &Allowance) -> Option<Closing> {
-    if let Some(reason) = allowance.verdict() {
-        return Some(Closing::new(reason, "the message is over the limit"));
+    if let Some(closing) = allowance.verdict() {
+        return Some(closing);
     }
     let reason = match error {
         Error::Capacity(CapacityError::MessageTooLong { .. }) => CloseReason::TooLarge,
@@ -151,4 +155,40 @@ fn is_gone(error: &Error) -> bool {
             ProtocolError::ResetWithoutClosingHandshake | ProtocolError::ReceivedAfterClosing
         )
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::{io::duplex, time::Instant};
+
+    use super::*;
+    use crate::{browser_ws::open_socket, config::Config};
+
+    /// A masked frame of less than 126 bytes.
+    fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+        [&[first, 0x80 | payload.len() as u8, 0, 0, 0, 0], payload].concat()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_violation_the_peers_close_ends_the_connection_at_once() {
+        let violations =
+            [frame(0xc1, b"{}"), frame(0x83, b"{}"), frame(0x81, b"\xff"), frame(0x89, &[0; 120])];
+        for violation in &violations[..3] {
+            let (near, mut far) = duplex(1 << 16);
+            let (socket, allowance) = open_socket(&Config::default(), near).await;
+            let (writing, mut reading) = socket.split();
+            // More than it could read at once follows, and then the close.
+            let sent = [violation, &violations[3].repeat(50), &frame(0x88, b"\x03\xe8")[..]];
+            far.write_all(&sent.concat()).await.unwrap();
+            let broken = reading.next().await.unwrap().unwrap_err();
+            let closing = fault_of(&broken, &allowance).unwrap();
+            let parting = Parting::Say { closing, is_announced: false };
+            let started = Instant::now();
+            finish(&allowance, reading, writing, parting, |_| VecDeque::new()).await;
+            let mut heard = Vec::new();
+            far.read_to_end(&mut heard).await.unwrap();
+            assert_eq!(heard[0], 0x88, "it is told why");
+            assert_eq!(started.elapsed(), Duration::ZERO, "nothing was waited for: {broken}");
+        }
+    }
 }

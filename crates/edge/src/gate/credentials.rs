@@ -22,7 +22,8 @@ pub fn check(
 ) -> Result<Option<Principal>, Refused> {
     match token {
         Some(token) => {
-            tokens.principal(token).map(Some).ok_or_else(|| refused("the token is not known"))
+            let unknown = || Refused { is_guess: true, ..refused("the token is not known") };
+            tokens.principal(token).map(Some).ok_or_else(unknown)
         }
         None if is_needed => Err(refused("a token is required")),
         None => Ok(None),

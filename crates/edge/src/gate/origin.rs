@@ -60,8 +60,9 @@ pub fn check(
             false => Ok((None, Grant::Program)),
         };
     };
-    let origin = origin.to_ascii_lowercase();
-    let same = |allowed: &String| allowed.eq_ignore_ascii_case(&origin);
+    // Exactly: browsers write origins in lower case, so whoever does not is none.
+    let origin = origin.to_owned();
+    let same = |allowed: &String| *allowed == origin;
     let page = || match area {
         // Ours neither: whoever can run a script in one would have everything.
         Area::Control => false,
@@ -140,12 +141,14 @@ pub fn is_allowable(text: &str) -> bool {
     is_origin(text) || ANY_EXTENSION.contains(&text)
 }
 
-/// Checks a text: an origin is a scheme and a host, with a port where it is not the usual one.
+/// Checks a text: an origin is a scheme and a host, with a port where it is not the usual one, all
+/// in lower case as browsers write it.
 pub fn is_origin(text: &str) -> bool {
     let Some((scheme, host)) = text.split_once("://") else { return false };
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte);
+    let small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    let plain = |byte: u8| small(byte) || b".-:[]".contains(&byte);
     !scheme.is_empty()
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+        && scheme.bytes().all(|byte| small(byte) || b"+-.".contains(&byte))
         && !host.is_empty()
         && host.bytes().all(plain)
 }
@@ -226,7 +229,7 @@ mod tests {
 
     #[test]
     fn our_own_pages_are_apps_and_control_nothing() {
-        for ours in ["http://127.0.0.1:8765", "http://LOCALHOST:8765"] {
+        for ours in ["http://127.0.0.1:8765", "http://localhost:8765"] {
             assert_eq!(judge(Area::Socket, ours), Ok(Grant::Page));
             assert_eq!(judge(Area::Control, ours), Err("origin"));
         }
@@ -248,6 +251,10 @@ mod tests {
                 "http://user@localhost:8765",
                 "https://app.example.evil.example",
                 "http://app.example",
+                "https://APP.example",
+                "HTTPS://app.example",
+                "http://LOCALHOST:8765",
+                "http://Localhost",
                 "",
             ] {
                 assert_eq!(judge(area, foreign), Err("origin"), "{foreign} {area:?}");
@@ -290,6 +297,8 @@ mod tests {
             format!("{ours}.evil.example"),
             ours.replace("chrome-", "moz-"),
             ours.replace("chrome-extension", "https"),
+            ours.to_ascii_uppercase(),
+            ours.replace("chrome", "Chrome"),
         ] {
             assert_eq!(judge(Area::Socket, &other), Err("origin"), "{other}");
         }
@@ -333,7 +342,16 @@ mod tests {
         for good in ["https://app.example", "chrome-extension://abc", "http://[::1]:80"] {
             assert!(is_origin(good), "{good}");
         }
-        for bad in ["app.example", "https://", "https://a/b", "chrome-extension://*", "*", ""] {
+        for bad in [
+            "app.example",
+            "https://App.example",
+            "HTTPS://app.example",
+            "https://",
+            "https://a/b",
+            "chrome-extension://*",
+            "*",
+            "",
+        ] {
             assert!(!is_origin(bad), "{bad}");
         }
     }

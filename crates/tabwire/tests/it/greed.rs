@@ -1,7 +1,12 @@
 //! Peers that want more memory than they should get: the hub holds what it says it holds.
 
 use serde_json::json;
-use testkit::{FakeBrowser, HubProcess, kernel::unread_bytes};
+use testkit::{
+    Ask, FakeBrowser, Http, HubProcess, PATIENCE, eventually,
+    frame::{self, frame, opcode},
+    kernel::unread_bytes,
+    within,
+};
 
 use crate::scene::Scene;
 
@@ -45,6 +50,38 @@ async fn a_reader_that_never_reads_is_closed_and_costs_little() {
     check_growth(&scene.hub, before);
     api.until_metric("tabwire_closes_total{reason=\"slow_consumer\"}", 1.0).await;
     scene.bystander_answers().await;
+}
+
+#[tokio::test]
+async fn a_peer_that_pings_and_reads_nothing_is_closed_and_costs_little() {
+    let scene = Scene::new(NO_PINGS).await;
+    let before = scene.hub.memory_kib();
+    let pings = frame(opcode::PING, true, &[b'x'; 100]).repeat(1000);
+    for is_welcomed in [false, true] {
+        let mut http = Http::connect(scene.port()).await;
+        http.ask(&Ask::upgrade("/session/pinger")).await.must_be(101);
+        if is_welcomed {
+            let hello = FakeBrowser::app(scene.port(), "pinger").hello();
+            let origin = Ask::upgrade("/session/pinger").header("Origin", "http://localhost:1");
+            http = Http::connect(scene.port()).await;
+            http.ask(&origin).await.must_be(101);
+            http.send(&frame::text(&hello.to_string())).await.unwrap();
+            eventually("it is welcomed", async || {
+                let sessions = scene.api().sessions().await;
+                sessions.iter().any(|session| session["name"] == "pinger").then_some(())
+            })
+            .await;
+        }
+        let (enough, mut sent) = (20 * unread_bytes(), 0);
+        while within(PATIENCE, "the hub reads or ends it", http.send(&pings)).await.is_ok() {
+            sent += pings.len();
+            assert!(sent < enough, "still connected after {sent} bytes of pings");
+        }
+        let growth = scene.hub.memory_kib().saturating_sub(before);
+        assert!(growth < 8 << 10, "the hub grew by {growth} KiB");
+        scene.bystander_answers().await;
+    }
+    scene.api().until_metric("tabwire_closes_total{reason=\"slow_consumer\"}", 2.0).await;
 }
 
 #[tokio::test]

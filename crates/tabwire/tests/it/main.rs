@@ -7,7 +7,7 @@
 //!   [`keyed_calls`], [`crossings`]; and who does not read: [`slow_readers`];
 //! - who gets in: [`gates`], [`naming`], [`tokens`], [`pairing`], [`pairing_commands`], [`carried`],
 //!   [`app_asking`], [`app_caps`], [`script_rights`], [`viewer_link`];
-//! - what nobody should send: [`frames`], [`messages`], [`greed`], [`silence`], [`limits`];
+//! - what nobody should send: [`frames`], [`framing`], [`messages`], [`greed`], [`silence`], [`limits`];
 //! - operators: [`commands`], [`serving`], [`stopping`], [`metrics`], [`openapi`], [`pages`];
 //!   [`install`], [`doctor`];
 //! - AI clients, from [`mcp_scene`]: [`mcp_eras`], [`mcp_apps`], [`mcp_changes`], [`mcp_resources`],
@@ -45,6 +45,7 @@ mod durable_restart;
 mod durable_store;
 mod endings;
 mod frames;
+mod framing;
 mod gates;
 mod greed;
 mod inbox;

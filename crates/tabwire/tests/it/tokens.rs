@@ -1,7 +1,11 @@
 //! Tokens: who must show one, how they change while the hub runs, and that nobody sees them.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
-use testkit::{Ask, Dial, FakeApp, FakeBrowser, HubOptions, HubProcess, Place, Signal, eventually};
+use testkit::{
+    Ask, Dial, FakeApp, FakeBrowser, Http, HubOptions, HubProcess, Place, Signal, eventually,
+};
 
 use crate::scene::{PROGRAM, hub};
 
@@ -257,5 +261,30 @@ async fn secrets_are_never_shown() {
     assert!(shown.contains("TRACE") || shown.contains("DEBUG"), "the log is as loud as can be");
     for secret in [SECRET, OTHER, &first, &second] {
         assert!(!shown.contains(secret), "{secret} is in:\n{shown}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_token_waits_for_its_answer_and_a_right_one_never() {
+    const DELAY: Duration = Duration::from_secs(1);
+    let hub = guarded(&[]).await;
+    for wrong in [
+        Ask::get("/info").bearer(OTHER),
+        Ask::upgrade("/session/x").bearer(OTHER),
+        Ask::upgrade("/session/x").header("Sec-WebSocket-Protocol", "bearer.guess"),
+    ] {
+        let started = Instant::now();
+        let mut guessing = Http::connect(hub.port()).await;
+        guessing.send(&wrong.bytes(hub.port())).await.unwrap();
+        // Asked after it, and answered before it.
+        let right = tokio::select! {
+            biased;
+            early = guessing.read_response() => panic!("the guess is answered first: {early:?}"),
+            status = status(&hub, "/info", SECRET) => status,
+        };
+        assert_eq!(right, 200);
+        let answer = guessing.read_response().await.unwrap().unwrap();
+        assert_eq!(answer.status, 401);
+        assert!(started.elapsed() >= DELAY, "{:?}", started.elapsed());
     }
 }
