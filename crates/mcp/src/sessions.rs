@@ -109,19 +109,18 @@ impl Sessions {
         self.entries.lock().insert(id.clone(), entry);
     }
 
-    /// Holds the id of a request; `Err` is the answer to one whose id is in use.
+    /// Holds the id of a request; `Err` is an id that is in use.
     fn open(
         &self,
         session: &SessionId,
         message: &ClientJsonRpcMessage,
-    ) -> std::result::Result<Option<Arc<OpenRequest>>, ServerJsonRpcMessage> {
+    ) -> std::result::Result<Option<Arc<OpenRequest>>, RequestId> {
         let ClientJsonRpcMessage::Request(request) = message else { return Ok(None) };
         let id = request.id.clone();
         let mut entries = self.entries.lock();
         let Some(entry) = entries.get_mut(session) else { return Ok(None) };
         if !entry.requests.insert(id.clone()) {
-            let error = ErrorData::invalid_request("the id is in use", None);
-            return Err(ServerJsonRpcMessage::error(error, Some(id)));
+            return Err(id);
         }
         let (session, entries) = (session.clone(), self.entries.clone());
         Ok(Some(Arc::new(OpenRequest { id, session, entries })))
@@ -214,7 +213,7 @@ impl SessionManager for Sessions {
         let session = self.handle(id).await?;
         let open = match self.open(id, &message) {
             Ok(open) => open,
-            Err(refusal) => return Ok(only(refusal)),
+            Err(id) => return Ok(refusal_of(id)),
         };
         let receiver = session.establish_request_wise_channel().await?;
         if let Some(request) = receiver.http_request_id {
@@ -272,8 +271,10 @@ impl Drop for OpenRequest {
     }
 }
 
-/// Returns a stream of one message.
-fn only(message: ServerJsonRpcMessage) -> EventStream {
+/// Returns the answer to a request whose id is in use.
+fn refusal_of(id: RequestId) -> EventStream {
+    let error = ErrorData::invalid_request("the id is in use", None);
+    let message = ServerJsonRpcMessage::error(error, Some(id));
     Box::pin(stream::iter([ServerSseMessage::from_message(message)]))
 }
 
