@@ -212,13 +212,17 @@ async fn crowd(count: u64, name: impl Fn(u64) -> String) -> Duration {
 #[tokio::test]
 async fn many_of_one_name_connect_as_fast_as_many_of_their_own() {
     let count = rounds(300, 10_000);
-    let distinct = crowd(count, |number| format!("peer{number}x")).await;
+    let distinct = || crowd(count, |number| format!("peer{number}x"));
     let long = "a-very-long-name-for-a-viewer-xy";
-    for (what, took) in [
+    let before = distinct().await;
+    let equal = [
         ("one name", crowd(count, |_| "viewer".to_owned()).await),
         ("one long name", crowd(count, |_| long.to_owned()).await),
         ("names of others", crowd(count, |number| format!("instance-{}", number / 2)).await),
-    ] {
-        strict(distinct * 3 / 2, took, what);
+    ];
+    // Before and after, because the first crowd pays for what the machine has to get ready.
+    let limit = before.min(distinct().await) * 3 / 2;
+    for (what, took) in equal {
+        strict(limit, took, what);
     }
 }
