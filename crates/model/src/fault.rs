@@ -6,6 +6,11 @@
 
 use std::fmt;
 
+use crate::{json::shorten, page_text};
+
+/// Characters of an executor's message, and of its code.
+const TOLD: (usize, usize) = (2000, 64);
+
 /// Whether trying again can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
@@ -137,6 +142,16 @@ impl Fault {
     /// Makes a fault with the code's usual retry advice.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
         Self { retry: code.retry(), code, message: message.into(), hint: None }
+    }
+
+    /// Makes a fault of what an executor told. Its message quotes words of pages, so all of it is
+    /// written as such.
+    pub fn told(code: &str, message: &str) -> Self {
+        let code = match code {
+            "" => Code::ToolFailed,
+            code => Code::Foreign(page_text::line(&shorten(code, TOLD.1)).into_owned()),
+        };
+        Self::new(code, page_text::exact(&shorten(message, TOLD.0)))
     }
 
     /// Adds what to try next.

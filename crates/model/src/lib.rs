@@ -9,6 +9,7 @@
 //! - [`call`]: one piece of work on its way, and how it can end;
 //! - [`fault`]: the one error that reaches a reader, with the table of all codes;
 //! - [`close`]: why a socket is closed, and whether coming back makes sense;
+//! - [`page_text`]: words of pages and peers, which must not pass for ours;
 //! - [`record`]: the only part that is written down, for stores and other hubs.
 //!
 //! Nothing here knows a wire format: that is the dialects' job.
@@ -19,6 +20,7 @@ pub mod fault;
 pub mod id;
 pub mod json;
 pub mod message;
+pub mod page_text;
 pub mod position;
 pub mod record;
 pub mod shape;

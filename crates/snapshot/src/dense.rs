@@ -3,8 +3,10 @@
 //! Only where nothing is lost that can be acted on: whatever has a role for it, or says that it
 //! can be clicked, keeps its reference. A plain cell gives only its text.
 
+use model::page_text::{escaped, exact, folded, word};
+
 use crate::{
-    lines::{exact, headless, marks, one_line},
+    lines::{headless, marks},
     roles::{self, CELLS},
     tree::Tree,
 };
@@ -69,7 +71,7 @@ pub(super) fn line(tree: &Tree<'_>, at: usize) -> String {
             let cells: Vec<_> = tree.children(at).map(|cell| cell_text(tree, cell)).collect();
             cells.join(" | ")
         }
-        false => rest(tree, at, &[&one_line(&node.name)]).join(" "),
+        false => rest(tree, at, &[&folded(&node.name)]).join(" "),
     };
     let value = node.value.as_ref().map(|value| exact(value));
     let parts = value.into_iter().map(|it| it.into_owned()).chain(Some(inner));
@@ -87,18 +89,18 @@ fn cell_text(tree: &Tree<'_>, cell: usize) -> String {
     match (is_plain, tree.children(cell).next()) {
         (true, _) => text,
         (false, None) => headless(node),
-        (false, Some(_)) => format!("{}{}: {text}", one_line(&node.role), marks(node)),
+        (false, Some(_)) => format!("{}{}: {text}", word(&node.role), marks(node)),
     }
 }
 
 /// Writes what is in a node, its own name where that is made of it.
 pub(super) fn content(tree: &Tree<'_>, at: usize) -> String {
     let pieces = pieces(tree, at);
-    merge(&one_line(&tree.node(at).name), &pieces)
+    merge(&folded(&tree.node(at).name), &pieces)
 }
 
-/// Puts things into a text in the places of their names; what has no place there comes before what
-/// is left of the text.
+/// Puts things into a folded text in the places of their folded names; what has no place there comes
+/// before what is left of the text. Things are written already, the text is not.
 pub(super) fn merge(text: &str, pieces: &[(String, String)]) -> String {
     let (mut merged, mut left) = (String::new(), text);
     for (name, shown) in pieces {
@@ -108,17 +110,24 @@ pub(super) fn merge(text: &str, pieces: &[(String, String)]) -> String {
                 merged.push_str(shown);
                 left = &left[place + name.len()..];
             }
-            None => add(&mut merged, &format!(" {shown} ")),
+            None => {
+                let space = if merged.is_empty() || merged.ends_with(' ') { "" } else { " " };
+                merged.push_str(&format!("{space}{shown} "));
+            }
         }
     }
     add(&mut merged, left);
     merged.trim().to_owned()
 }
 
-/// Adds words, with one space at most between them and those before.
+/// Adds words of a page, with one space at most between them and those before. What is in brackets
+/// there is ours, so they must not go on as if they said where that leads.
 fn add(merged: &mut String, words: &str) {
     let is_spaced = merged.is_empty() || merged.ends_with(' ');
-    merged.push_str(if is_spaced { words.trim_start() } else { words });
+    if merged.ends_with(']') && words.starts_with('(') {
+        merged.push(' ');
+    }
+    merged.push_str(&escaped(if is_spaced { words.trim_start() } else { words }));
 }
 
 /// Finds a name in a text, best where it is not a part of a longer word.
@@ -140,9 +149,9 @@ fn pieces(tree: &Tree<'_>, at: usize) -> Vec<(String, String)> {
     let mut all = Vec::new();
     for child in tree.children(at) {
         let node = tree.node(child);
-        let name = one_line(&node.name).into_owned();
+        let name = folded(&node.name).into_owned();
         if node.role == "text" {
-            all.push((name.clone(), name));
+            all.push((name.clone(), escaped(&name).into_owned()));
         } else if is_kept(tree, child) {
             let inner = rest(tree, child, &[&name]);
             let inner =
@@ -152,7 +161,10 @@ fn pieces(tree: &Tree<'_>, at: usize) -> Vec<(String, String)> {
         } else if name.is_empty() || tree.children(child).next().is_some() {
             all.extend(pieces(tree, child));
         } else {
-            let shown = if node.role == "img" { headless(node) } else { name.clone() };
+            let shown = match node.role == "img" {
+                true => headless(node),
+                false => escaped(&name).into_owned(),
+            };
             all.push((name, shown));
         }
     }

@@ -10,17 +10,17 @@ use std::{
     ops::Range,
 };
 
+use model::page_text::{escaped, folded, line, quoted, quoted_exact, word};
+
 use crate::{
     Node, Page,
-    lines::{exact, headless, indent, one_line, phrase},
+    lines::{indent, phrase, short, shorten},
     plan::{Layout, Plan, Wish},
     roles::CELLS,
     runs::Run,
     tree::Tree,
 };
 
-/// Letters of an old name or value.
-const OLD: usize = 80;
 /// Texts that are passed over on the way to a thing that can be referred to.
 const NEAR: usize = 8;
 /// Siblings among which a change of order is looked for.
@@ -126,8 +126,8 @@ impl Comparison<'_, '_, '_> {
         let is_cell = CELLS.contains(&self.new.node(at).role.as_str());
         let row = self.new.parent(at).filter(|_| is_cell)?;
         let first = self.new.children(row).next().filter(|first| *first != at)?;
-        let name = shorten(&one_line(&self.new.node(first).name));
-        Some(format!(" in row [ref={}] {name:?}", self.new.node(row).reference()?))
+        let name = quoted(&shorten(&folded(&self.new.node(first).name)));
+        Some(format!(" in row [ref={}] {name}", self.new.node(row).reference()?))
     }
 
     /// Texts that are directly in things that are in both. Returns the changes, and the places of
@@ -155,14 +155,14 @@ impl Comparison<'_, '_, '_> {
                 let near = gone.iter().take(NEAR).position(is_it);
                 match near.and_then(|near| gone.remove(near)) {
                     Some(old) => {
-                        let (new, old) = (text.words, shorten(&old.words));
-                        let words = format!("~ text: {new} (was {old:?}){place}");
+                        let (new, old) = (escaped(&text.words), quoted(&shorten(&old.words)));
+                        let words = format!("~ text: {new} (was {old}){place}");
                         changes.push(Change::Changed(words));
                     }
                     None => drop(new.insert(text.at)),
                 }
             }
-            let gone = gone.iter().map(|old| shorten(&old.words));
+            let gone = gone.iter().map(|old| escaped(&shorten(&old.words)).into_owned());
             changes.extend(gone.map(|old| Change::Removed(format!("- gone: text: {old}{place}"))));
         }
         (changes, new)
@@ -246,7 +246,7 @@ impl Comparison<'_, '_, '_> {
             let numbered = inner.filter(|node| node.reference != 0);
             let gone = numbered.filter(|node| !self.is.contains_key(&identity(node))).count();
             let with = if gone > 0 { format!(" and {gone} in it") } else { String::new() };
-            changes.push(Change::Removed(format!("- gone: {}{with}", shorten(&headless(node)))));
+            changes.push(Change::Removed(format!("- gone: {}{with}", short(node))));
             at = self.old.end(at);
         }
         changes
@@ -264,13 +264,13 @@ impl Comparison<'_, '_, '_> {
             } else {
                 let below = self.new.parent(now).and_then(|at| self.new.node(at).reference());
                 let below = below.unwrap_or_else(|| "the top".to_owned());
-                let what = shorten(&headless(self.new.node(now)));
+                let what = short(self.new.node(now));
                 changes.push((now, format!("> {what} is below {below} now")));
             }
         }
         for pairs in by_parent.values().filter(|pairs| pairs.len() <= ORDERED) {
             for now in out_of_order(pairs) {
-                let what = shorten(&headless(self.new.node(now)));
+                let what = short(self.new.node(now));
                 let before = self.sibling_before(self.new.parent(now), now);
                 let place = before.map_or("first".to_owned(), |it| format!("after [ref={it}]"));
                 changes.push((now, format!("> {what} is {place} now")));
@@ -285,19 +285,19 @@ impl Comparison<'_, '_, '_> {
 fn what_was(before: &Node, now: &Node) -> Option<String> {
     let mut was = Vec::new();
     if before.role != now.role {
-        was.push(one_line(&before.role).into_owned());
+        was.push(word(&before.role).into_owned());
     }
     if before.name != now.name {
-        was.push(format!("{:?}", shorten(&one_line(&before.name))));
+        was.push(quoted(&shorten(&folded(&before.name))));
     }
     if before.value != now.value {
         let old = before.value.as_deref().unwrap_or_default();
-        was.push(format!("value {:?}", shorten(&exact(old))));
+        was.push(format!("value {}", quoted_exact(&shorten(old))));
     }
     let gone = before.flags.iter().filter(|flag| !now.flags.contains(flag));
-    was.extend(gone.map(|flag| one_line(flag).into_owned()));
+    was.extend(gone.map(|flag| line(flag).into_owned()));
     let come = now.flags.iter().filter(|flag| !before.flags.contains(flag));
-    let come: Vec<_> = come.map(|flag| format!("not {}", one_line(flag))).collect();
+    let come: Vec<_> = come.map(|flag| format!("not {}", line(flag))).collect();
     was.extend(come.into_iter().filter(|it| !it.contains('=')));
     let is_same = before.flags == now.flags && was.is_empty();
     match (is_same, was.is_empty()) {
@@ -323,7 +323,7 @@ fn texts<'p>(tree: &Tree<'p>, at: Option<usize>) -> Vec<Text<'p>> {
     for at in tree.tops(part) {
         let node = tree.node(at);
         if node.reference == 0 {
-            texts.push(Text { at, words: one_line(&node.name), before, after: None });
+            texts.push(Text { at, words: folded(&node.name), before, after: None });
         } else {
             before = Some(identity(node));
             texts[waiting..].iter_mut().for_each(|text| text.after = before);
@@ -381,9 +381,4 @@ fn out_of_order(pairs: &[(usize, usize)]) -> Vec<usize> {
         last = links[at];
     }
     pairs.iter().zip(stays).filter(|(_, stays)| !stays).map(|((_, now), _)| *now).collect()
-}
-
-fn shorten(text: &str) -> String {
-    let cut = model::json::cut(text, OLD);
-    if cut.len() < text.len() { format!("{cut}…") } else { cut }
 }

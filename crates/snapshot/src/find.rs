@@ -4,12 +4,14 @@
 //! Names bubble up, so a text fits a link, its cell and its row; only the innermost counts. What
 //! is in a row or an item is shown with that, because a name alone says little.
 
-use model::Fault;
+use std::borrow::Cow;
+
+use model::{Fault, page_text};
 use regex::{Regex, RegexBuilder};
 
 use crate::{
     Node, dense,
-    lines::{indent, line, one_line},
+    lines::{headless, indent, line},
     roles::REGIONS,
     tree::Tree,
     view::invalid,
@@ -62,7 +64,11 @@ impl Pattern {
         let flags_are_letters = |flags: &str| flags.bytes().all(|flag| flag.is_ascii_alphabetic());
         let (written, flags) = match split.filter(|(_, flags)| flags_are_letters(flags)) {
             Some((written, flags)) => (written.to_owned(), flags),
-            None => (as_expression(source), "i"),
+            // It may be copied from a line in which it is escaped.
+            None => match page_text::unescaped(source) {
+                plain if plain == source => (as_expression(source), "i"),
+                plain => (format!("{}|{}", as_expression(source), as_expression(&plain)), "i"),
+            },
         };
         let mut builder = RegexBuilder::new(&written);
         builder.size_limit(EXPRESSION).dfa_size_limit(EXPRESSION);
@@ -88,8 +94,10 @@ impl Pattern {
     }
 
     fn fits(&self, node: &Node) -> bool {
-        self.expression.is_match(&node.name)
-            || node.value.as_ref().is_some_and(|value| self.expression.is_match(value))
+        let has = |text: &str| self.expression.is_match(text);
+        has(&node.name)
+            || matches!(page_text::folded(&node.name), Cow::Owned(shown) if has(&shown))
+            || node.value.as_deref().is_some_and(has)
     }
 }
 
@@ -145,12 +153,9 @@ pub fn search<'t, 'p>(
 impl Found<'_, '_> {
     /// Says what was looked for.
     pub fn what(&self) -> String {
-        let pattern = self.pattern.map(|pattern| one_line(&pattern.source).into_owned());
-        match (self.role, pattern) {
-            (Some(role), Some(pattern)) => format!("{} {pattern:?}", one_line(role)),
-            (Some(role), None) => one_line(role).into_owned(),
-            (None, pattern) => format!("{:?}", pattern.unwrap_or_default()),
-        }
+        let pattern = self.pattern.map(|pattern| page_text::quoted(&pattern.source));
+        let role = self.role.map(|role| page_text::line(role).into_owned());
+        [role, pattern].into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     /// Writes what was found from a node on: each text with the place of its first hit.
@@ -203,7 +208,7 @@ impl Found<'_, '_> {
     /// A line; of a long text only what is around the words that fit.
     fn short_line(&self, at: usize) -> String {
         let node = self.tree.node(at);
-        let name = one_line(&node.name);
+        let name = page_text::folded(&node.name);
         let place = self.pattern.and_then(|pattern| pattern.expression.find(&name));
         if node.role != "text" || name.chars().count() <= 3 * AROUND {
             return line(node);
@@ -213,7 +218,7 @@ impl Found<'_, '_> {
         let to = name[end..].char_indices().nth(AROUND).map_or(name.len(), |(at, _)| end + at);
         let before = if from > 0 { "…" } else { "" };
         let after = if to < name.len() { "…" } else { "" };
-        format!("- text: {before}{}{after}", &name[from..to])
+        format!("- text: {before}{}{after}", page_text::escaped(&name[from..to]))
     }
 
     /// Where something is: the landmarks and lists that it is in, and the heading before it.
@@ -250,11 +255,9 @@ impl Found<'_, '_> {
             let mut known: Vec<_> = roles().collect();
             known.sort_unstable();
             known.dedup();
-            return format!(
-                "there is no {:?} here; there are: {}",
-                one_line(role),
-                known.join(", ")
-            );
+            let known: Vec<_> = known.into_iter().map(page_text::word).collect();
+            let role = page_text::quoted(role);
+            return format!("there is no {role} here; there are: {}", known.join(", "));
         }
         let Some(pattern) = self.pattern else { return String::new() };
         let wanted = pattern.source.to_lowercase();
@@ -263,7 +266,7 @@ impl Found<'_, '_> {
         near.sort_by(|one, other| other.0.total_cmp(&one.0));
         let mut told: Vec<String> = Vec::new();
         for (_, node) in near.into_iter().filter(|(likeness, _)| *likeness > 0.6) {
-            let line = crate::lines::headless(node);
+            let line = headless(node);
             if told.len() < NEAREST.1 && !told.contains(&line) {
                 told.push(line);
             }
@@ -276,14 +279,13 @@ impl Found<'_, '_> {
 }
 
 fn short(node: &Node) -> String {
-    match node.name.is_empty() {
-        true => one_line(&node.role).into_owned(),
-        false => {
-            let name = one_line(&node.name);
-            let cut = model::json::cut(&name, SHORT);
-            let mark = if cut.len() < name.len() { "…" } else { "" };
-            format!("{} \"{cut}{mark}\"", one_line(&node.role))
-        }
+    let role = page_text::word(&node.role);
+    let name = page_text::folded(&node.name);
+    let cut = model::json::cut(&name, SHORT);
+    match cut.len() {
+        0 => role.into_owned(),
+        length if length < name.len() => format!("{role} {}", page_text::quoted(&(cut + "…"))),
+        _ => format!("{role} {}", page_text::quoted(&cut)),
     }
 }
 

@@ -29,7 +29,7 @@ pub mod view;
 
 use std::ops::Range;
 
-use model::Fault;
+use model::{Fault, page_text};
 
 use cursor::Cursor;
 pub use page::{Node, Page};
@@ -77,7 +77,7 @@ pub fn write(subject: &Subject<'_>, view: &View) -> Result<Shown, Fault> {
         match write_difference(subject, &tree, view, &head) {
             Ok(shown) => return Ok(shown),
             Err(reason) => {
-                let since = model::json::shorten(&lines::one_line(since), 20);
+                let since = model::json::shorten(&page_text::line(since), 20);
                 head.push_str(&format!("no difference to {since}: {reason}; the whole page:\n"));
             }
         }
@@ -176,13 +176,13 @@ fn write_difference(
     }
     let changes = difference::find(before, tree, &runs::find(tree));
     let mut text = format!("{head}since {since}: {}", difference::summary(&changes));
-    for (name, old, new) in
-        [("address", &before.url, &tree.page.url), ("title", &before.title, &tree.page.title)]
-    {
-        if old != new {
-            let old = model::json::shorten(&lines::one_line(old), 200);
-            text.push_str(&format!("\n~ {name} (was {old})"));
-        }
+    if before.url != tree.page.url {
+        let old = shorten(page_text::address(&before.url).into_owned(), 200);
+        text.push_str(&format!("\n~ address (was {old})"));
+    }
+    if before.title != tree.page.title {
+        let old = page_text::quoted(&model::json::shorten(&before.title, 200));
+        text.push_str(&format!("\n~ title (was {old})"));
     }
     for change in &changes {
         text.push('\n');
@@ -240,16 +240,20 @@ fn shorten(text: String, bytes: usize) -> String {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    format!("{}{mark}", &text[..end])
+    // An escape is not cut in two.
+    let backslashes = text[..end].bytes().rev().take_while(|byte| *byte == b'\\').count();
+    format!("{}{mark}", &text[..end - backslashes % 2])
 }
 
 /// The first line, and whether more is to come. A long title or address must not take the room of the rest.
 fn head(subject: &Subject<'_>, budget: usize) -> String {
     let Subject { page, version, .. } = subject;
-    let url = shorten(lines::one_line(&page.url).into_owned(), 2000.min(budget / 4));
-    let title = shorten(lines::one_line(&page.title).into_owned(), 200.min(budget / 8));
+    let url = shorten(page_text::address(&page.url).into_owned(), 2000.min(budget / 4));
+    // Escapes double it at most.
+    let title = page_text::folded(&page.title).into_owned();
+    let title = page_text::quoted(&shorten(title, 200.min(budget / 16)));
     let remark = if page.loading { LOADING } else { "" };
-    format!("page {title:?} {url} [version={version}]\n{remark}")
+    format!("page {title} {url} [version={version}]\n{remark}")
 }
 
 #[cfg(test)]

@@ -1,14 +1,21 @@
 //! What a line of a snapshot says, in the shape that models know:
 //! `- textbox "Email" [ref=e7]: a@b.c`.
 //!
-//! Which lines there are is decided elsewhere.
+//! Which lines there are is decided elsewhere. How words of pages are written is the rule of
+//! [`model::page_text`]; marks in brackets are ours alone.
 
 use std::borrow::Cow;
+
+use model::page_text;
 
 use crate::Node;
 
 /// Levels that are shown by indentation: who sends a page also says how deep it is.
 const DEEPEST: usize = 100;
+/// Letters of a name or value where a thing is only mentioned.
+const SHORT: usize = 80;
+/// Marks that no flag may be.
+const OURS: [&str; 3] = ["ref=", "open=", "version="];
 
 /// Returns the space before a line.
 pub(super) fn indent(level: usize) -> String {
@@ -23,22 +30,31 @@ pub fn line(node: &Node) -> String {
 /// Writes a thing as a line does, to stand within one.
 pub(super) fn phrase(node: &Node) -> String {
     if node.role == "text" {
-        return format!("text: {}", one_line(&node.name));
+        return format!("text: {}", page_text::line(&node.name));
     }
     let mut text = headless(node);
     if let Some(value) = &node.value {
         // Exact, a trailing space included, and on one line.
         text.push_str(": ");
-        text.push_str(&exact(value));
+        text.push_str(&page_text::exact(value));
     }
     text
 }
 
 /// Writes a thing without its value.
 pub(super) fn headless(node: &Node) -> String {
-    let mut text = one_line(&node.role).into_owned();
-    if !node.name.is_empty() {
-        text.push_str(&format!(" {:?}", one_line(&node.name)));
+    called(node, &node.name)
+}
+
+/// Writes a thing without its value, and with the beginning of its name.
+pub(super) fn short(node: &Node) -> String {
+    called(node, &shorten(&page_text::folded(&node.name)))
+}
+
+fn called(node: &Node, name: &str) -> String {
+    let mut text = page_text::word(&node.role).into_owned();
+    if !name.is_empty() {
+        text.push_str(&format!(" {}", page_text::quoted(name)));
     }
     text.push_str(&marks(node));
     text
@@ -47,8 +63,8 @@ pub(super) fn headless(node: &Node) -> String {
 /// Writes a thing's flags and reference.
 pub(super) fn marks(node: &Node) -> String {
     let mut text = String::new();
-    for flag in &node.flags {
-        text.push_str(&format!(" [{}]", one_line(flag)));
+    for flag in flags(node) {
+        text.push_str(&format!(" [{flag}]"));
     }
     if let Some(reference) = node.reference() {
         text.push_str(&format!(" [ref={reference}]"));
@@ -56,33 +72,19 @@ pub(super) fn marks(node: &Node) -> String {
     text
 }
 
-/// Writes a value so that nothing of it is lost and it stays on its line.
-pub(super) fn exact(value: &str) -> Cow<'_, str> {
-    let is_odd =
-        |letter: char| letter == '\\' || letter.is_control() || "\u{2028}\u{2029}".contains(letter);
-    if !value.contains(is_odd) {
-        return Cow::Borrowed(value);
-    }
-    let mut text = String::with_capacity(value.len() + 8);
-    value.chars().for_each(|letter| match letter {
-        '\\' => text.push_str("\\\\"),
-        _ if is_odd(letter) => text.extend(letter.escape_default()),
-        _ => text.push(letter),
+/// Returns what else there is to say of a thing.
+pub(super) fn flags(node: &Node) -> impl Iterator<Item = Cow<'_, str>> {
+    let written = node.flags.iter().map(|flag| match flag.strip_prefix("url=") {
+        Some(url) => Cow::Owned(format!("url={}", page_text::address(url))),
+        None => page_text::line(flag),
     });
-    Cow::Owned(text)
+    written.filter(|flag| !OURS.iter().any(|own| flag.starts_with(own)))
 }
 
-/// Makes a text one that neither ends its line nor speaks to a terminal.
-pub(super) fn one_line(text: &str) -> Cow<'_, str> {
-    let bytes = text.as_bytes();
-    let plain = bytes.iter().all(|byte| (0x20..0x7f).contains(byte))
-        && !text.starts_with(' ')
-        && !text.ends_with(' ')
-        && !text.contains("  ");
-    if plain {
-        return Cow::Borrowed(text);
+/// Cuts an old or far name or value; it is not escaped yet.
+pub(super) fn shorten(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHORT) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
     }
-    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.retain(|letter| !letter.is_control());
-    Cow::Owned(line)
 }

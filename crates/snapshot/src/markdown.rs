@@ -2,14 +2,16 @@
 //! words.
 //!
 //! In goes a page with its structure, out come blocks with the places of their first nodes, so
-//! that a reader can go on at one. Nothing is folded. What the page does not tell is not guessed:
+//! that a reader can go on at one. What is in brackets is ours: those of the page are escaped, as
+//! everywhere. Nothing is folded. What the page does not tell is not guessed:
 //! whether a list is numbered, and where lines break.
 
 use std::ops::Range;
 
+use model::page_text;
+
 use crate::{
-    Node, dense,
-    lines::{exact, one_line},
+    Node, dense, lines,
     roles::{self, CELLS},
     tree::Tree,
 };
@@ -55,6 +57,8 @@ impl Writer<'_, '_> {
             return;
         }
         let before = around.bullet.take().unwrap_or_else(|| around.indent.clone());
+        // A remark of ours begins like this.
+        let before = if text.starts_with('…') { before + "\\" } else { before };
         self.blocks.push((at, format!("{before}{text}")));
     }
 
@@ -216,7 +220,7 @@ impl Writer<'_, '_> {
     /// Writes a thing within a line.
     fn inline(&self, at: usize, depth: usize) -> String {
         let node = self.tree.node(at);
-        let name = one_line(&node.name);
+        let name = page_text::line(&node.name);
         match node.role.as_str() {
             "text" => name.into_owned(),
             "img" if name.is_empty() => String::new(),
@@ -243,7 +247,10 @@ impl Writer<'_, '_> {
         let text = self.content(at, depth);
         let url = node.flags.iter().find_map(|flag| flag.strip_prefix("url="));
         let reference = node.reference().unwrap_or_default();
-        let target = url.map_or(format!("ref {reference}"), |url| one_line(url).into_owned());
+        let target = match url {
+            Some(url) => page_text::address(url).replace('(', "%28").replace(')', "%29"),
+            None => format!("ref {reference}"),
+        };
         let text = if text.is_empty() { "link" } else { &text };
         format!("[{text}]({target})")
     }
@@ -252,15 +259,16 @@ impl Writer<'_, '_> {
     fn content(&self, at: usize, depth: usize) -> String {
         let node = self.tree.node(at);
         if depth > DEEPEST {
-            return one_line(&node.name).into_owned();
+            return page_text::line(&node.name).into_owned();
         }
         let is_named = !node.name.is_empty()
             && (roles::NAMED_BY_CONTENT.contains(&node.role.as_str())
                 || self.tree.children(at).next().is_none());
         let pieces: Vec<_> = self.pieces(at, depth + 1);
         if is_named {
-            let pieces = pieces.into_iter().filter(|(name, shown)| name != shown);
-            return dense::merge(&one_line(&node.name), &pieces.collect::<Vec<_>>());
+            let is_thing = |(name, shown): &(String, String)| *shown != page_text::escaped(name);
+            let things: Vec<_> = pieces.into_iter().filter(is_thing).collect();
+            return dense::merge(&page_text::folded(&node.name), &things);
         }
         let mut line = String::new();
         pieces.iter().for_each(|(_, shown)| join(&mut line, shown));
@@ -269,7 +277,7 @@ impl Writer<'_, '_> {
 
     fn pieces(&self, at: usize, depth: usize) -> Vec<(String, String)> {
         let piece = |child: usize| {
-            let name = one_line(&self.tree.node(child).name).into_owned();
+            let name = page_text::folded(&self.tree.node(child).name).into_owned();
             (name, self.inline(child, depth))
         };
         self.tree.children(at).map(piece).filter(|(_, shown)| !shown.is_empty()).collect()
@@ -278,7 +286,7 @@ impl Writer<'_, '_> {
     fn options(&self, at: usize) -> String {
         let options = self.tree.whole(at).filter(|at| self.tree.node(*at).role == "option");
         let names: Vec<_> =
-            options.map(|at| one_line(&self.tree.node(at).name).into_owned()).collect();
+            options.map(|at| page_text::line(&self.tree.node(at).name).into_owned()).collect();
         match names.len() {
             0 => String::new(),
             count if count > OPTIONS => {
@@ -294,7 +302,7 @@ impl Writer<'_, '_> {
             let node = self.tree.node(at);
             let text = match node.role.as_str() {
                 role if roles::is_control(role) => control(node, ""),
-                _ => one_line(&node.name).into_owned(),
+                _ => page_text::line(&node.name).into_owned(),
             };
             self.push(at, &text, around);
         }
@@ -307,18 +315,18 @@ fn is_plain_control(role: &str) -> bool {
 
 /// A control among words: `[button "Buy" e12 disabled]`.
 fn control(node: &Node, more: &str) -> String {
-    let mut text = format!("[{}", one_line(&node.role));
+    let mut text = format!("[{}", page_text::word(&node.role));
     if !node.name.is_empty() {
-        text.push_str(&format!(" {:?}", one_line(&node.name)));
+        text.push_str(&format!(" {}", page_text::quoted(&node.name)));
     }
     if let Some(reference) = node.reference() {
         text.push_str(&format!(" {reference}"));
     }
-    for flag in node.flags.iter().filter(|flag| *flag != "clickable") {
-        text.push_str(&format!(" {}", one_line(flag)));
+    for flag in lines::flags(node).filter(|flag| flag != "clickable") {
+        text.push_str(&format!(" {flag}"));
     }
     if let Some(value) = &node.value {
-        text.push_str(&format!(": {}", exact(value)));
+        text.push_str(&format!(": {}", page_text::exact(value)));
     }
     text.push_str(more);
     text.push(']');

@@ -3,9 +3,11 @@
 
 use std::ops::Range;
 
+use model::page_text::word;
+
 use crate::{
     dense,
-    lines::{indent, line, one_line},
+    lines::{indent, line},
     roles,
     runs::{Fold, Run},
     tree::Tree,
@@ -158,7 +160,7 @@ impl<'t, 'p> Plan<'t, 'p> {
                 let roles: Vec<_> = self
                     .tree
                     .tops(fold.start..fold.item_end)
-                    .map(|at| one_line(&self.tree.node(at).role))
+                    .map(|at| word(&self.tree.node(at).role))
                     .collect();
                 let name = self.tree.node(fold.name).reference().unwrap_or_default();
                 let what = roles.join(" + ");

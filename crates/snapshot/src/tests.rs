@@ -158,7 +158,7 @@ fn what_a_page_says_neither_ends_a_line_nor_fills_the_memory() {
     assert_eq!(shown.text.lines().count(), 1 + 3 + 1, "{}", shown.text);
     assert!(shown.text.len() <= 6000 * 4, "{}", shown.text.len());
     assert!(!shown.text.contains(|letter: char| letter.is_control() && letter != '\n'));
-    assert!(shown.text.contains(r": v\r\n- link \u{1b}[31m\u{2028}"), "{}", shown.text);
+    assert!(shown.text.contains(r": v\r\n- link \u{1b}\[31m\u{2028}"), "{}", shown.text);
     let rest = super::tests::shown(&page, json!({"maxTokens": 100, "cursor": "1.3.3"}));
     assert!(rest.text.len() <= 400, "{}", rest.text.len());
 }
@@ -217,7 +217,9 @@ fn one_text_stands_in_the_line_of_what_it_is_in_and_a_paragraph_around_a_field_h
     assert_eq!(lines_of(&page, json!({})), expected);
 }
 
+mod attacks;
 mod changes;
 mod folding;
+mod forging;
 mod looking;
 mod reading;

@@ -5,9 +5,10 @@
 
 use std::ops::Range;
 
+use model::page_text::folded;
+
 use crate::{
     Node, Page,
-    lines::one_line,
     roles::{self, FIELDS, NAMED_BY_CONTENT},
 };
 
@@ -161,7 +162,7 @@ impl<'a> Tree<'a> {
         if node.role != "text" {
             return true;
         }
-        let text = one_line(&node.name);
+        let text = folded(&node.name);
         !text.is_empty() && !self.is_label(at, &text) && !self.is_repetition(at, &text)
     }
 
@@ -184,7 +185,7 @@ impl<'a> Tree<'a> {
         names.into_iter().any(|(name, is_beside)| {
             name.is_some_and(|name| {
                 let parts = nodes[first..=last].iter().map(|node| node.name.as_str());
-                (is_beside && one_line(name) == text) || is_made_of(name, parts)
+                (is_beside && folded(name) == text) || is_made_of(name, parts)
             })
         })
     }
