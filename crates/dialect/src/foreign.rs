@@ -15,15 +15,13 @@ use model::{
     CallId, Change, Code, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level,
     NumberedChange, Reply, StateBody, StateUpdate, TabId, Work,
     json::{cut, shorten},
-    shape,
+    page_text, shape,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::{Frame, Output};
 
-/// Characters of an error's words.
-const WORDS: usize = 2000;
 /// Characters of an event's name.
 const EVENT: usize = 100;
 
@@ -190,12 +188,8 @@ pub fn done(call: CallId, result: &Value) -> Output {
 
 /// Makes the fault of a call that the client has failed, with its code where it gave one.
 pub fn failure(code: Option<&str>, message: &str) -> Fault {
-    let code = match code {
-        None | Some("") => Code::ToolFailed,
-        Some(code) => Code::Foreign(shorten(code, 64)),
-    };
     let message = if message.is_empty() { "it failed and did not say why" } else { message };
-    Fault::new(code, shorten(message, WORDS))
+    Fault::told(code.unwrap_or_default(), message)
 }
 
 /// Returns the words of an error in whatever form it came.
@@ -220,7 +214,10 @@ pub fn unsuccessful(result: &Map<String, Value>) -> Option<Fault> {
 
 /// Makes the fault of an answer that is none.
 pub fn malformed_reply(why: &str) -> Fault {
-    Fault::new(Code::MalformedReply, format!("the answer is malformed: {}", shorten(why, 500)))
+    Fault::new(
+        Code::MalformedReply,
+        format!("the answer is malformed: {}", page_text::exact(&shorten(why, 500))),
+    )
 }
 
 /// Makes the fault of something that this client has no command for.

@@ -9,7 +9,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use model::{
     Call, CallId, Change, CloseReason, Code, Fault, FromBrowser, Habits, Hello, InstanceId, Kind,
-    Reply, Target, ToBrowser, Work, json::shorten,
+    Reply, Target, ToBrowser, Work, json::shorten, page_text,
 };
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
@@ -140,7 +140,8 @@ impl Hello3d {
                 let StateError { request_id, error } = foreign::read(text)?;
                 let words = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
                 let words = shorten(&words, 500);
-                let message = format!("the page could not tell its state: {words}");
+                let message =
+                    format!("the page could not tell its state: {}", page_text::exact(&words));
                 let fault = Fault::new(Code::StateUnavailable, message);
                 match self.pass_barrier(&request_id) {
                     true => Vec::new(),

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use model::{
     Change, ClientId, CloseReason, Closing, Code, Fault, Json, Tab, TabId, ToolSpec,
     json::shorten,
+    page_text::{address, quoted},
     record::{TabRecord, ToolRecord, ToolsRecord},
 };
 
@@ -174,7 +175,7 @@ impl Catalog {
             .take(20)
             .map(|tab| {
                 let (title, url) = (shorten(&tab.title, 80), shorten(&tab.url, 200));
-                format!("{} {title:?} {url}", tab.id)
+                format!("{} {} {}", tab.id, quoted(&title), address(&url))
             })
             .collect();
         let hint = match list.is_empty() {

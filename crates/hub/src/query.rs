@@ -5,7 +5,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use model::{ClientId, Code, Effect, Epoch, Fault, Json, Reply, Work, json::shorten};
+use model::{ClientId, Code, Effect, Epoch, Fault, Json, Reply, Work, json::shorten, page_text};
 use serde_json::Value;
 
 use crate::{
@@ -147,7 +147,11 @@ fn part(state: &Json, path: &str) -> Result<Json, Fault> {
         let message = format!("the state has nothing at {:?}", shorten(path, 200));
         let known = match &tree {
             Value::Object(fields) => {
-                let keys: Vec<_> = fields.keys().take(20).map(|key| format!("/{key}")).collect();
+                let keys: Vec<_> = fields
+                    .keys()
+                    .take(20)
+                    .map(|key| format!("/{}", page_text::exact(key)))
+                    .collect();
                 format!("it has {}", keys.join(", "))
             }
             _ => "it is not an object; leave the path out".to_owned(),

@@ -5,7 +5,9 @@
 
 use std::sync::Arc;
 
-use model::{Code, Effect, Fault, Json, Kind, Reply, TabId, Target, Work, json::shorten};
+use model::{
+    Code, Effect, Fault, Json, Kind, Reply, TabId, Target, Work, json::shorten, page_text,
+};
 
 use crate::{
     Hub,
@@ -182,7 +184,8 @@ fn without_strangers(able: Vec<Arc<Session>>) -> (Vec<Arc<Session>>, Vec<Arc<Ses
 /// Lists sessions whose names do not tell them apart.
 fn choices_by_id(sessions: &[Arc<Session>]) -> String {
     let line = |session: &Arc<Session>| {
-        let origin = session.origin.as_deref().map(|origin| format!(" of {origin}"));
+        let origin =
+            session.origin.as_deref().map(|origin| format!(" of {}", page_text::address(origin)));
         format!("{} ({:?}{})", session.id, session.name, origin.unwrap_or_default())
     };
     let list: Vec<_> = sessions.iter().take(LISTED).map(line).collect();

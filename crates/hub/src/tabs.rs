@@ -10,7 +10,7 @@ use std::{
     time::Duration,
 };
 
-use model::{ClientId, Code, Effect, Fault, TabId, record::HolderRecord};
+use model::{ClientId, Code, Effect, Fault, TabId, page_text::quoted, record::HolderRecord};
 use tokio::time::Instant;
 
 /// The capability of a browser that shows whose tabs are whose.
@@ -221,15 +221,16 @@ fn occupied(tab: TabId, holder: &Holder) -> Fault {
     match holder {
         Holder::Client { name, .. } => Fault::new(
             Code::TabOccupied,
-            format!("tab {tab} belongs to the client {name:?}"),
+            format!("tab {tab} belongs to the client {}", quoted(name)),
         )
         .hint(format!(
             "{own}, or have that client release it or hand it over (browser_tab release, hand_over)"
         )),
-        Holder::Offered { to, .. } => {
-            Fault::new(Code::TabOccupied, format!("tab {tab} is kept for the client {to:?}"))
-                .hint(own)
-        }
+        Holder::Offered { to, .. } => Fault::new(
+            Code::TabOccupied,
+            format!("tab {tab} is kept for the client {}", quoted(to)),
+        )
+        .hint(own),
         Holder::User => Fault::new(Code::TabOccupied, format!("the user took tab {tab} back"))
             .hint(format!("{own}; they can give it again in the extension's window")),
     }

@@ -9,6 +9,8 @@ use std::{
     path::Path,
 };
 
+use model::page_text;
+
 /// The file's name.
 pub const FILE: &str = "tabwire-browser.log";
 /// A log that is longer begins anew.
@@ -62,7 +64,9 @@ pub fn last_lines(user_data_dir: &Path) -> String {
     let lines: Vec<String> = text
         .lines()
         .map(|line| {
-            line.trim().chars().filter(|letter| !letter.is_control()).take(WIDEST).collect()
+            // Pages write into it too.
+            let line: String = page_text::folded(line).chars().take(WIDEST).collect();
+            page_text::escaped(&line).into_owned()
         })
         .filter(|line: &String| !line.is_empty() && !line.contains(NOISE))
         .collect();
@@ -87,7 +91,7 @@ mod tests {
         writeln!(file, "{}", "x".repeat(1000)).unwrap();
         writeln!(file, "[1:1:1115/1.1:ERROR:dbus/bus.cc:405] no bus").unwrap();
         let said = last_lines(place.path());
-        assert!(said.starts_with("line 21[31m | line 22[31m"), "{said}");
+        assert!(said.starts_with(r"line 21\[31m | line 22\[31m"), "{said}");
         assert_eq!(said.split(" | ").count(), LAST_LINES);
         assert!(said.ends_with('x') && said.len() < 1000, "{said}");
         create(place.path()).unwrap();

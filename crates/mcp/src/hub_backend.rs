@@ -15,7 +15,7 @@ mod results;
 use std::sync::OnceLock;
 
 use hub::Hub;
-use model::{CallProgress, ClientId};
+use model::{CallProgress, ClientId, page_text};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompletionInfo, ErrorData,
     GetPromptRequestParams, GetPromptResponse, Implementation, Prompt, ReadResourceRequestParams,
@@ -182,5 +182,6 @@ fn plain(text: &str) -> String {
 }
 
 async fn tell(call: &Call, report: CallProgress) {
-    call.progress(report.progress, report.total, report.message).await;
+    let message = report.message.map(|message| page_text::line(&message).into_owned());
+    call.progress(report.progress, report.total, message).await;
 }

@@ -2,11 +2,14 @@
 //! apart.
 //!
 //! Long answers are cut and say so, with how to ask for less and a link to the whole; bytes never
-//! stand in the text. The answer's words are the page's, so it carries where it comes from.
+//! stand in the text. The answer's words are the page's, so it carries where it comes from; content of
+//! several lines is indented, and our own lines beside it are not.
+
+use std::borrow::Cow;
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use hub::Session;
-use model::{Effect, Json, json::cut};
+use model::{Effect, Json, json::cut, page_text};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -68,15 +71,14 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
         kept.insert("file".to_owned(), file);
     }
     output.text = match &value {
-        Value::String(text) => text.clone(),
         // The value of a script: nothing is an answer too.
         Value::Null if action.name.is_empty() => "null".to_owned(),
         Value::Null => format!("{} is done", action.name),
         Value::Object(fields) if fields.is_empty() && !lines.is_empty() => String::new(),
         value => match action.effect {
             _ if let Some(words) = network_report::words(action.command, value) => words,
-            Effect::Read => with_content(value).unwrap_or_else(|| value.to_string()),
-            Effect::Act | Effect::Add => report::words(value).unwrap_or_else(|| value.to_string()),
+            Effect::Read => with_content(value).unwrap_or_else(|| of_value(value)),
+            Effect::Act | Effect::Add => report::words(value).unwrap_or_else(|| of_value(value)),
         },
     };
     output.structured = value;
@@ -97,7 +99,7 @@ pub(crate) fn of_app(tool: &str, mut output: Output) -> Output {
     };
     let shown = picture(tool, image, LESS_OF_APP, &mut output);
     output.text = match output.structured.as_object().is_some_and(|rest| !rest.is_empty()) {
-        true => output.structured.to_string(),
+        true => of_value(&output.structured),
         false => String::new(),
     };
     let mut output = shorten(output, tool, LESS_OF_APP);
@@ -129,6 +131,14 @@ fn picture(name: &str, image: Image, advice: &str, output: &mut Output) -> Shown
     Shown { line, about }
 }
 
+/// Writes a value: a text as it is, everything else as JSON.
+pub(crate) fn of_value(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        value => page_text::json(&value.to_string()).into_owned(),
+    }
+}
+
 /// Writes a page's content as it is, below what is said about it: quoting it would double it.
 fn with_content(value: &Value) -> Option<String> {
     let fields = value.as_object()?;
@@ -140,14 +150,15 @@ fn with_content(value: &Value) -> Option<String> {
         .collect();
     Some(match about.is_empty() {
         true => content.to_owned(),
-        false => format!("{}\n{content}", Value::Object(about)),
+        false => format!("{}\n{content}", of_value(&Value::Object(about))),
     })
 }
 
 /// Shows an app's state, or its beginning.
 pub(crate) fn of_state(state: &Json) -> Output {
     let structured = state.to_value().unwrap_or_default();
-    let output = Output { text: state.as_str().to_owned(), structured, ..Output::default() };
+    let text = page_text::json(state.as_str()).into_owned();
+    let output = Output { text, structured, ..Output::default() };
     shorten(output, "state", "ask for a part with `path`")
 }
 
@@ -176,7 +187,8 @@ fn take_file(action: &Action, value: &mut Value, links: &mut Vec<Link>) -> Optio
     if let Some(name) = &name {
         about["name"] = json!(name);
     }
-    let called = name.as_ref().map(|name| format!("{name:?}, ")).unwrap_or_default();
+    let called =
+        name.as_ref().map(|name| format!("{}, ", page_text::quoted(name))).unwrap_or_default();
     let line = format!("{}, {called}{mime_type}, {}", action.name, size(bytes));
     let words = match data.len() > FILE {
         true => {
@@ -223,8 +235,7 @@ impl Apart<'_> {
 /// A name without folders, that can stand in a header and on a line.
 fn file_name(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let plain = last.chars().filter(|letter| !letter.is_control() && *letter != '"');
-    plain.take(100).collect()
+    page_text::folded(last).chars().filter(|letter| *letter != '"').take(100).collect()
 }
 
 /// How the name of a file of some type ends.
@@ -263,17 +274,18 @@ fn size(bytes: usize) -> String {
 
 /// Cuts a text that is too long and puts the whole behind a link; a program gets that too.
 fn shorten(output: Output, name: &str, advice: &str) -> Output {
+    let shown = framed(&output.text, &output.structured).into_owned();
     // Bytes are never fewer than characters, and cheaper to count.
-    let total = if output.text.len() <= LONGEST { 0 } else { output.text.chars().count() };
+    let total = if shown.len() <= LONGEST { 0 } else { shown.chars().count() };
     if total <= LONGEST {
-        return output;
+        return Output { text: shown, ..output };
     }
     let mut output = output;
     let left_out = total - LONGEST;
     let mut structured = json!({"truncated": true, "leftOut": left_out});
     let mut remark = format!("… {left_out} of {total} characters are left out; {advice}");
     let mime_type = if is_json(&output) { "application/json" } else { "text/plain" };
-    let short = cut(&output.text, LONGEST).to_owned();
+    let short = cut(&shown, LONGEST);
     let name = format!("{}.{}", if name.is_empty() { "result" } else { name }, ending(mime_type));
     if let Some(link) = shelf::link(name, mime_type, output.text.into_bytes()) {
         remark += &format!(", or read it all as the resource {}", link.uri);
@@ -281,6 +293,20 @@ fn shorten(output: Output, name: &str, advice: &str) -> Output {
         output.links.push(link);
     }
     Output { text: format!("{short}\n{remark}"), structured, ..output }
+}
+
+/// Indents content that has several lines or stands below ours; a text that we wrote stays.
+fn framed<'t>(text: &'t str, structured: &Value) -> Cow<'t, str> {
+    let has_content = structured.get("content").is_some_and(Value::is_string);
+    let is_alone = has_content && structured.as_object().is_some_and(|fields| fields.len() == 1);
+    match text.split_once('\n') {
+        None => page_text::content(text),
+        Some(_) if is_alone || structured.is_string() => page_text::block(text).into(),
+        Some((head, content)) if has_content => {
+            format!("{head}\n{}", page_text::block(content)).into()
+        }
+        Some(_) => text.into(),
+    }
 }
 
 /// Whether the text is what the structure says, as JSON.

@@ -11,7 +11,7 @@ use std::{
 };
 
 use hub::{CallRequest, Hub, Route, Session};
-use model::{Code, Effect, Fault, Json, Reply, Target, ToolSpec, Work, json::shorten};
+use model::{Code, Effect, Fault, Json, Reply, Target, ToolSpec, Work, json::shorten, page_text};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -92,12 +92,13 @@ pub async fn call(
 /// Makes what an app or page answered readable for a model and for a program.
 pub(crate) fn output(session: &Session, result: &Json) -> Output {
     let value = result.to_value().unwrap_or_else(|_| Value::String(result.as_str().to_owned()));
-    let text = match &value {
-        Value::String(text) => text.clone(),
-        value => value.to_string(),
-    };
     let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
-    Output { text, structured: value, source: Some(source), ..Output::default() }
+    Output {
+        text: answer::of_value(&value),
+        structured: value,
+        source: Some(source),
+        ..Output::default()
+    }
 }
 
 /// Takes the reserved argument out: it picks the session and is not the app's.
@@ -224,13 +225,16 @@ fn offer(name: String, offers: &[Offer]) -> Offered {
 
 /// Whose word an app's is: its web origin, which the browser attests; of a program its name.
 fn whose(session: &Session) -> String {
-    session.origin.clone().unwrap_or_else(|| format!("the program {}", session.name))
+    match &session.origin {
+        Some(origin) => page_text::address(origin).into_owned(),
+        None => format!("the program {}", session.name),
+    }
 }
 
 fn define(name: String, whose: &str, spec: &ToolSpec) -> Definition {
     Definition {
         title: spec.name.replace(['_', '-', '.'], " "),
-        description: format!("(app of {whose}) {}", spec.description),
+        description: format!("(app of {whose}) {}", page_text::line(&spec.description)),
         input_schema: with_session(spec.input_schema.to_value().unwrap_or_default()),
         output_schema: None,
         annotations: Annotations {

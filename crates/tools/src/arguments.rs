@@ -7,7 +7,7 @@
 mod effort;
 
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
-use model::{Code, Fault, json::shorten};
+use model::{Code, Fault, json::shorten, page_text};
 use serde_json::{Value, json};
 
 /// Problems that an error lists.
@@ -70,19 +70,19 @@ impl Checker {
         match error.kind() {
             ValidationErrorKind::Required { property } => {
                 let name = property.as_str().unwrap_or_default();
-                let about =
-                    self.description(name).map(|text| format!(" ({})", shorten(text, WORDS)));
-                format!("`{name}` is missing{}", about.unwrap_or_default())
+                let about = self.description(name).map(|text| shorten(text, WORDS));
+                let about = about.map(|text| format!(" ({})", page_text::line(&text)));
+                format!("`{}` is missing{}", page_text::exact(name), about.unwrap_or_default())
             }
             ValidationErrorKind::AdditionalProperties { unexpected } => self.unknown(unexpected),
             ValidationErrorKind::Enum { options } => {
                 let options = options.as_array().map(Vec::as_slice).unwrap_or_default();
                 let list: Vec<_> = options.iter().map(Value::to_string).collect();
                 let given = shorten(&error.instance().to_string(), 60);
-                let list = shorten(&list.join(", "), VALUES);
+                let list = shorten(&page_text::json(&list.join(", ")), VALUES);
                 format!("{place} must be one of {list}, not {given}")
             }
-            _ => format!("{place}: {}", shorten(&error.to_string(), 200)),
+            _ => format!("{place}: {}", page_text::exact(&shorten(&error.to_string(), 200))),
         }
     }
 
@@ -93,16 +93,16 @@ impl Checker {
             .unwrap_or_default();
         let name = unexpected.first().map(String::as_str).unwrap_or_default();
         let hint = match nearest(name, known.iter().copied()) {
-            Some(near) => format!("; did you mean `{near}`?"),
+            Some(near) => format!("; did you mean `{}`?", page_text::exact(near)),
             None => String::new(),
         };
-        let known: Vec<_> =
-            known.iter().take(NAMES).map(|name| format!("`{}`", shorten(name, WORDS))).collect();
+        let known = known.iter().take(NAMES).map(|name| shorten(name, WORDS));
+        let known: Vec<_> = known.map(|name| format!("`{}`", page_text::exact(&name))).collect();
         let list = match known.is_empty() {
             true => "it takes none".to_owned(),
             false => format!("it takes {}", known.join(", ")),
         };
-        format!("there is no argument `{}`; {list}{hint}", shorten(name, 60))
+        format!("there is no argument `{}`; {list}{hint}", page_text::exact(&shorten(name, 60)))
     }
 
     fn description(&self, name: &str) -> Option<&str> {
@@ -112,7 +112,7 @@ impl Checker {
 
 fn unusable(why: String) -> Fault {
     let message = format!("the tool's schema cannot be used: {why}");
-    Fault::new(Code::InvalidArgument, shorten(&message, 400))
+    Fault::new(Code::InvalidArgument, page_text::exact(&shorten(&message, 400)))
 }
 
 /// Returns the known name that was probably meant.
@@ -125,7 +125,7 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
 fn place(error: &ValidationError<'_>) -> String {
     let path = error.instance_path().to_string();
     match path.strip_prefix('/') {
-        Some(path) => format!("`{}`", path.replace('/', ".")),
+        Some(path) => format!("`{}`", page_text::exact(&path.replace('/', "."))),
         None => "the arguments".to_owned(),
     }
 }

@@ -5,7 +5,7 @@
 //! and its limits are the same. What is wrong with any step's words is said before the first is
 //! done. Recording itself is in [`crate::recording`].
 
-use model::{CallProgress, Code, Fault, Retry, json::cut};
+use model::{CallProgress, Code, Fault, Retry, json::cut, page_text};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -233,7 +233,8 @@ impl Done {
 
     fn show(self) -> Output {
         let mut whole = Output { failed: self.fault.is_some(), ..Output::default() };
-        let texts: Vec<_> = self.outputs.iter().map(|output| output.text.chars().count()).collect();
+        let length = |output: &Output| page_text::hanging(&output.text).chars().count();
+        let texts: Vec<_> = self.outputs.iter().map(length).collect();
         let share = share(texts, LONGEST);
         let sizes = self.outputs.iter().map(|output| output.structured.to_string().len());
         let room = self::share(sizes.collect(), LONGEST);
@@ -317,12 +318,14 @@ fn share(mut lengths: Vec<usize>, total: usize) -> usize {
     usize::MAX
 }
 
-/// Cuts a step's text; the whole of it is behind a link.
+/// Indents a step's text, so that only our own lines begin like a step, and cuts it; the whole of it
+/// is behind a link.
 fn shorten(text: String, share: usize, whole: &mut Output) -> String {
-    if text.chars().count() <= share {
-        return text;
+    let shown = page_text::hanging(&text);
+    if shown.chars().count() <= share {
+        return shown;
     }
-    let short = cut(&text, share);
+    let short = cut(&shown, share);
     match shelf::link("step.txt".to_owned(), "text/plain", text.into_bytes()) {
         Some(link) => {
             let remark = format!("… cut; all of it is the resource {}", link.uri);
@@ -349,7 +352,7 @@ fn show_recording(recording: &Recording) -> Output {
     let count = recording.steps.len();
     let mut output = Output::default();
     let steps = json!({"steps": recording.steps});
-    let text = steps.to_string();
+    let text = page_text::json(&steps.to_string()).into_owned();
     let steps_word = if count == 1 { "step" } else { "steps" };
     let mut lines = vec![format!("{count} {steps_word}; to do it again, call batch with:")];
     output.structured = json!({

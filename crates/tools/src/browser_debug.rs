@@ -4,7 +4,7 @@
 //! has the newest lines.
 
 use hub::Session;
-use model::{Sequence, record::LogEntry};
+use model::{Sequence, page_text, record::LogEntry};
 use serde_json::{Value, json};
 
 use crate::{
@@ -135,10 +135,10 @@ fn is_in(order: &Order<'_>, line: &Value) -> bool {
 }
 
 fn show(line: &Value) -> String {
-    let level = line["level"].as_str().unwrap_or_default();
+    let level = page_text::word(line["level"].as_str().unwrap_or_default());
     let text = ["message", "text"].into_iter().find_map(|name| line[name].as_str());
     match text {
-        Some(text) => format!("[{level}] {text}"),
-        None => format!("[{level}] {line}"),
+        Some(text) => format!("[{level}] {}", page_text::exact(text)),
+        None => format!("[{level}] {}", page_text::json(&line.to_string())),
     }
 }

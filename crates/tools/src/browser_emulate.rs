@@ -3,7 +3,7 @@
 //! Each action has arguments of its own, which are accepted; listed is only `value`, one short text
 //! from which they are read.
 
-use model::{Fault, json::shorten};
+use model::{Fault, json::shorten, page_text};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -171,7 +171,10 @@ fn in_words(output: Output) -> Output {
 
 /// One line: a name and what it is set to, without the marks of JSON.
 fn line(name: &str, value: &Value) -> String {
-    let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let plain = |value: &Value| match value {
+        Value::String(text) => page_text::exact(text).into_owned(),
+        other => page_text::json(&other.to_string()).into_owned(),
+    };
     let text = match value {
         Value::Object(fields) => {
             let parts = fields.iter().map(|(name, value)| format!("{name} {}", plain(value)));

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use hub::{Session, tabs::Holder};
-use model::{ClientId, Fault, Json, Tab, TabId};
+use model::{ClientId, Fault, Json, Tab, TabId, page_text};
 use serde_json::{Value, json};
 
 use crate::{
@@ -104,7 +104,10 @@ fn pass_on(order: &Order<'_>) -> Result<Output, Fault> {
     let text = match to {
         Some(to) => {
             session.hand_over_tab(&caller.client, tab, to)?;
-            format!("tab {tab} is kept for {to:?}; it has it as soon as it uses it")
+            format!(
+                "tab {tab} is kept for {}; it has it as soon as it uses it",
+                page_text::quoted(to)
+            )
         }
         None => {
             session.release_tab(&caller.client, tab)?;
@@ -190,8 +193,9 @@ fn not_shown(hidden: u64) -> String {
 
 fn line(tab: &Tab, whose: Option<String>) -> String {
     let active = if tab.active { " (active)" } else { "" };
-    let whose = whose.map(|whose| format!(" [{whose}]")).unwrap_or_default();
-    format!("- {} {:?} {}{active}{whose}", tab.id, tab.title, tab.url)
+    let whose = whose.map(|whose| format!(" [{}]", page_text::line(&whose))).unwrap_or_default();
+    let (title, url) = (page_text::quoted(&tab.title), page_text::address(&tab.url));
+    format!("- {} {title} {url}{active}{whose}", tab.id)
 }
 
 /// Says whose a tab is, where it is anybody's.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use hub::{Hub, Route, Session};
-use model::{Code, Fault, Kind, TabId, ToolSpec};
+use model::{Code, Fault, Kind, TabId, ToolSpec, page_text};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -165,7 +165,11 @@ fn define(name: String, origin: &str, spec: &ToolSpec) -> Definition {
     Definition {
         name,
         title: String::new(),
-        description: format!("(untrusted, declared by {origin}) {}", spec.description),
+        description: format!(
+            "(untrusted, declared by {}) {}",
+            page_text::address(origin),
+            page_text::line(&spec.description)
+        ),
         input_schema: Value::Object(schema),
         output_schema: None,
         annotations: Annotations { destructive: true, open_world: true, ..Annotations::default() },

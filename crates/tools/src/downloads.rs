@@ -9,7 +9,7 @@ use std::{fs, io::Read, path::Path, sync::Arc, time::Duration};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use hub::Session;
-use model::{Code, Fault, Json, json::cut};
+use model::{Code, Fault, Json, json::cut, page_text};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -113,7 +113,8 @@ fn find(list: &Value, id: u64) -> Result<Download, Fault> {
     match found["state"].as_str() {
         Some("complete") => {}
         Some("interrupted") => {
-            let message = format!("download {id} was interrupted: {}", text("error"));
+            let message =
+                format!("download {id} was interrupted: {}", page_text::line(&text("error")));
             return Err(Fault::new(Code::ToolFailed, message).hint("begin it again in the page"));
         }
         _ => {
@@ -200,13 +201,18 @@ fn show_text(
     most: usize,
 ) -> Output {
     let total = text.chars().count();
-    let kept = cut(text, most);
-    let left_out = total.saturating_sub(most);
+    let mut kept = cut(text, most);
+    // What is shown for it may be longer: its lines are indented.
+    while page_text::block(&kept).chars().count() > answer::LONGEST {
+        kept = cut(&kept, kept.chars().count() / 4 * 3);
+    }
+    let left_out = total - kept.chars().count();
     let Download { filename, mime_type, bytes, .. } = download;
     let mut structured = json!({
         "filename": filename, "mimeType": mime_type, "bytes": bytes, "text": kept,
     });
-    let mut shown = format!("{filename}, {bytes} bytes:\n{kept}");
+    let name = page_text::exact(filename);
+    let mut shown = format!("{name}, {bytes} bytes:\n{}", page_text::block(&kept));
     if left_out > 0 {
         structured["leftOut"] = json!(left_out);
         shown = format!(
@@ -255,9 +261,12 @@ fn line(download: &Value) -> Option<String> {
         Some(total) if total != bytes => format!("{bytes} of {total} bytes"),
         _ => format!("{bytes} bytes"),
     };
-    let why = text("error").map(|error| format!(" ({error})")).unwrap_or_default();
-    let path = text("path").filter(|path| !path.is_empty()).unwrap_or("no file yet");
-    let url = text("url").unwrap_or_default();
+    let state = page_text::word(state);
+    let why = text("error").map(|error| format!(" ({})", page_text::line(error)));
+    let why = why.unwrap_or_default();
+    let path = text("path").filter(|path| !path.is_empty()).map(page_text::exact);
+    let path = path.unwrap_or("no file yet".into());
+    let url = page_text::address(text("url").unwrap_or_default());
     Some(format!("{id} {state}{why}: {path}, {size}, from {url}"))
 }
 

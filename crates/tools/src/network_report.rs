@@ -3,6 +3,7 @@
 //! In come the results of our extension's commands; whatever has another shape, such as the answer
 //! of another project's extension, is left to be shown as it is.
 
+use model::page_text::{self, address, block, exact, word};
 use serde_json::{Map, Value};
 
 /// Characters of an address in a list.
@@ -32,21 +33,21 @@ pub(crate) fn words(command: &str, result: &Value) -> Option<String> {
 /// One request as a line: number, method, status, kind, time, size, address.
 fn line(request: &Value) -> Option<String> {
     let field = |name: &str| request.get(name).and_then(Value::as_str);
-    let mut parts = vec![field("id")?.to_owned(), field("method")?.to_owned()];
+    let mut parts = vec![word(field("id")?).into_owned(), word(field("method")?).into_owned()];
     parts.push(match (request["status"].as_u64(), field("error")) {
-        (_, Some(error)) => format!("failed: {error}"),
+        (_, Some(error)) => format!("failed: {}", exact(error)),
         (Some(status), None) => status.to_string(),
         (None, None) if request["lost"] == true => "not seen to its end".to_owned(),
         (None, None) if request["ms"].is_u64() => "done".to_owned(),
         (None, None) => "under way".to_owned(),
     });
-    parts.extend(field("resourceType").map(str::to_owned));
+    parts.extend(field("resourceType").map(|kind| word(kind).into_owned()));
     parts.extend(request["ms"].as_u64().map(|ms| format!("{ms} ms")));
     parts.extend(request["bytes"].as_f64().map(size));
     if request["fromCache"] == true {
         parts.push("cached".to_owned());
     }
-    parts.push(short(field("url")?, ADDRESS));
+    parts.push(short(&address(field("url")?)));
     Some(parts.join(" "))
 }
 
@@ -54,9 +55,7 @@ fn requests(result: &Value) -> Option<String> {
     let list = result.get("requests")?.as_array()?;
     let next = result.get("next")?.as_u64()?;
     let mut lines = Vec::new();
-    if let Some(note) = result["note"].as_str() {
-        lines.push(format!("note: {note}"));
-    }
+    lines.extend(note(result));
     let older = count(result, "older");
     if older > 0 {
         lines.push(format!("({older} older ones are left out; narrow with url, or raise limit)"));
@@ -85,23 +84,24 @@ fn waited(result: &Value) -> Option<String> {
 fn request(result: &Value) -> Option<String> {
     let mut lines = vec![line(result)?];
     if let Some(timing) = result["timing"].as_object().filter(|timing| !timing.is_empty()) {
-        let parts: Vec<_> = timing.iter().map(|(name, ms)| format!("{name} {ms} ms")).collect();
+        let parts: Vec<_> =
+            timing.iter().map(|(name, ms)| format!("{} {ms} ms", word(name))).collect();
         lines.push(format!("timing: {}", parts.join(", ")));
     }
     if let Some(lost) = result["headers"].as_str() {
-        lines.push(format!("headers: {lost}"));
+        lines.push(format!("headers: {}", exact(lost)));
     }
     for (name, title) in [("requestHeaders", "request headers"), ("responseHeaders", "headers")] {
         let Some(headers) = result[name].as_object() else { continue };
         lines.push(format!("{title}:"));
-        lines.extend(headers.iter().map(|(name, value)| format!("  {name}: {}", plain(value))));
+        lines.extend(headers.iter().map(|(name, value)| format!("  {}", entry(name, value))));
     }
     for (name, title) in [("requestBody", "request body"), ("responseBody", "body")] {
         let left_out = count(result, &format!("{name}LeftOut"));
         match (&result[name], result[format!("{name}Note").as_str()].as_str()) {
             (Value::String(body), _) if body.is_empty() => lines.push(format!("{title}: empty")),
-            (Value::String(body), _) => lines.push(format!("{title}:\n{body}")),
-            (_, Some(note)) => lines.push(format!("{title}: {note}")),
+            (Value::String(body), _) => lines.push(format!("{title}:\n{}", block(body))),
+            (_, Some(note)) => lines.push(format!("{title}: {}", exact(note))),
             _ => {}
         }
         if left_out > 0 {
@@ -114,9 +114,7 @@ fn request(result: &Value) -> Option<String> {
 fn mocks(result: &Value) -> Option<String> {
     let list = result.get("mocks")?.as_array()?;
     let mut lines = Vec::new();
-    if let Some(note) = result["note"].as_str() {
-        lines.push(format!("note: {note}"));
-    }
+    lines.extend(note(result));
     lines.push(match list.len() {
         0 => "no mocks are on in this tab".to_owned(),
         1 => "1 mock is on in this tab:".to_owned(),
@@ -129,12 +127,14 @@ fn mocks(result: &Value) -> Option<String> {
 }
 
 fn one_mock(mock: &Value) -> Option<String> {
-    let mut parts = vec![short(mock.get("url")?.as_str()?, ADDRESS)];
-    parts.extend(mock["method"].as_str().map(str::to_owned));
-    parts.extend(mock["resourceType"].as_str().map(str::to_owned));
+    let mut parts = vec![exact(&short(mock.get("url")?.as_str()?)).into_owned()];
+    let kinds = [&mock["method"], &mock["resourceType"]].into_iter().filter_map(Value::as_str);
+    parts.extend(kinds.map(|kind| word(kind).into_owned()));
     parts.push(match mock["fail"] == true {
         true => "is blocked".to_owned(),
-        false => format!("gets {} with {} characters", mock["status"], mock["bodyLength"]),
+        false => {
+            format!("gets {} with {} characters", count(mock, "status"), count(mock, "bodyLength"))
+        }
     });
     if let Some(times) = mock["times"].as_u64() {
         parts.push(format!("{times} more times"));
@@ -145,7 +145,7 @@ fn one_mock(mock: &Value) -> Option<String> {
 
 fn headers_set(result: &Value) -> Option<String> {
     let names = texts(result.get("headers")?)?;
-    let note = result["note"].as_str().map(|note| format!("note: {note}\n")).unwrap_or_default();
+    let note = note(result).map(|note| note + "\n").unwrap_or_default();
     Some(match names.is_empty() {
         true => format!("{note}no extra headers go along any more"),
         false => format!("{note}go along with every request of this tab: {}", names.join(", ")),
@@ -167,12 +167,12 @@ fn cookies(result: &Value) -> Option<String> {
 
 /// One cookie as a line, much as a server would write it.
 fn cookie(cookie: &Value) -> Option<String> {
-    let text = |name: &str| cookie.get(name).and_then(Value::as_str);
+    let text = |name: &str| cookie.get(name).and_then(Value::as_str).map(exact);
     let mut parts = vec![format!("{}={}", text("name")?, text("value")?)];
     parts.push(format!("{}{}", text("domain")?, text("path")?));
     parts.extend(Some("Secure".to_owned()).filter(|_| cookie["secure"] == true));
     parts.extend(Some("HttpOnly".to_owned()).filter(|_| cookie["httpOnly"] == true));
-    let same_site = text("sameSite").filter(|same_site| *same_site != "unspecified");
+    let same_site = text("sameSite").filter(|same_site| same_site != "unspecified");
     parts.extend(same_site.map(|same_site| format!("SameSite={same_site}")));
     parts.extend(cookie["expires"].as_u64().map(|expires| format!("expires {expires}")));
     Some(parts.join("; "))
@@ -186,14 +186,14 @@ fn cleared_cookies(result: &Value) -> Option<String> {
 }
 
 fn storage(result: &Value) -> Option<String> {
-    let (kind, keys) = (result.get("storageType")?.as_str()?, result.get("keys")?.as_u64()?);
+    let (kind, keys) = (word(result.get("storageType")?.as_str()?), result.get("keys")?.as_u64()?);
     let entries = result.get("storage")?.as_object()?;
     let mut lines = vec![match (entries.is_empty(), keys) {
         (true, 0) => format!("{kind} is empty"),
         (true, keys) => format!("{kind} has no such key; it has {}", counted(keys, "key")),
         (false, keys) => format!("{kind}, {} of {}:", entries.len(), counted(keys, "key")),
     }];
-    lines.extend(entries.iter().map(|(name, value)| format!("{name}: {}", plain(value))));
+    lines.extend(entries.iter().map(|(name, value)| entry(name, value)));
     let (left_keys, characters) =
         (count(result, "leftOutKeys"), count(result, "leftOutCharacters"));
     if left_keys + characters > 0 {
@@ -208,15 +208,15 @@ fn storage(result: &Value) -> Option<String> {
 fn storage_set(result: &Value) -> Option<String> {
     let text = |name: &str| result.get(name).and_then(Value::as_str);
     let keys = result.get("keys")?.as_u64()?;
-    let (kind, key) = (text("storageType")?, text("key")?);
+    let (kind, key) = (word(text("storageType")?), exact(text("key")?));
     Some(format!("{key} is set in {kind}, which has {} now", counted(keys, "key")))
 }
 
 fn storage_cleared(result: &Value) -> Option<String> {
     let cleared = result.get("cleared")?.as_u64()?;
     let kind = match result.get("storageType")?.as_str()? {
-        "all" => "localStorage and sessionStorage",
-        kind => kind,
+        "all" => "localStorage and sessionStorage".into(),
+        kind => word(kind),
     };
     Some(format!("{} removed from {kind}", counted(cleared, "key")))
 }
@@ -240,14 +240,14 @@ fn errors(result: &Value) -> Option<String> {
 }
 
 fn one_error(error: &Value) -> Option<String> {
-    let mut text = error.get("text")?.as_str()?.to_owned();
+    let mut text = exact(error.get("text")?.as_str()?).into_owned();
     let times = count(error, "count");
     if times > 1 {
         text.push_str(&format!(" ({times} times)"));
     }
     if let Some(url) = error["url"].as_str() {
         let place = error["line"].as_u64().map(|line| format!(":{line}")).unwrap_or_default();
-        text.push_str(&format!(" at {}{place}", short(url, ADDRESS)));
+        text.push_str(&format!(" at {}{place}", short(&address(url))));
     }
     Some(text)
 }
@@ -266,17 +266,24 @@ fn counted(number: u64, thing: &str) -> String {
     format!("{number} {thing}{ending}")
 }
 
-fn texts(list: &Value) -> Option<Vec<&str>> {
-    list.as_array()?.iter().map(Value::as_str).collect()
+fn texts(list: &Value) -> Option<Vec<String>> {
+    list.as_array()?.iter().map(|text| Some(exact(text.as_str()?).into_owned())).collect()
 }
 
-fn plain(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+fn note(result: &Value) -> Option<String> {
+    Some(format!("note: {}", exact(result["note"].as_str()?)))
 }
 
-fn short(text: &str, longest: usize) -> String {
-    match text.chars().count() > longest {
-        true => format!("{}…", text.chars().take(longest).collect::<String>()),
+fn entry(name: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) => format!("{}: {}", exact(name), exact(text)),
+        other => format!("{}: {}", exact(name), page_text::json(&other.to_string())),
+    }
+}
+
+fn short(text: &str) -> String {
+    match text.chars().count() > ADDRESS {
+        true => format!("{}…", text.chars().take(ADDRESS).collect::<String>()),
         false => text.to_owned(),
     }
 }
@@ -336,7 +343,7 @@ mod tests {
                 "requestBody": "sent", "responseBody": "got", "responseBodyLeftOut": 9}),
             Some(
                 "1 POST 200 fetch https://a.example/\ntiming: wait 3.5 ms\nrequest headers:\n  \
-                Cookie: •••\nheaders:\n  A: b\nrequest body:\nsent\nbody:\ngot\n… 9 characters are \
+                Cookie: •••\nheaders:\n  A: b\nrequest body:\n  sent\nbody:\n  got\n… 9 characters are \
                 left out; raise maxLength",
             ),
         );

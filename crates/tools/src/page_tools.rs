@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use hub::{CallRequest, Route, Session};
-use model::{Code, Effect, Fault, Json, TabId, Target, ToolSpec, json::shorten};
+use model::{Code, Effect, Fault, Json, TabId, Target, ToolSpec, json::shorten, page_text};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -96,14 +96,15 @@ fn show(found: &[Found], heard: &Heard) -> Output {
     let shown = &found[..found.len().min(LISTED)];
     let line = |found: &Found| {
         let Found { session, tab, url, spec } = found;
-        let frame = spec.origin.as_deref().map(|origin| format!("a frame of {origin} in "));
+        let frame = spec.origin.as_deref().map(page_text::address);
         format!(
-            "- {} [session={} tab={tab}] {}\n  from {}{url}, args {}",
-            spec.name,
+            "- {} [session={} tab={tab}] {}\n  from {}{}, args {}",
+            page_text::word(&spec.name),
             session.name,
-            shorten(&spec.description, 300),
-            frame.unwrap_or_default(),
-            shorten(spec.input_schema.as_str(), 600),
+            page_text::line(&shorten(&spec.description, 300)),
+            frame.map(|origin| format!("a frame of {origin} in ")).unwrap_or_default(),
+            page_text::address(url),
+            shorten(&page_text::json(spec.input_schema.as_str()), 600),
         )
     };
     let mut lines: Vec<_> = shown.iter().map(line).collect();

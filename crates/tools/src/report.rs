@@ -5,7 +5,10 @@
 mod facts;
 
 use hub::{Caller, Session};
-use model::{Json, TabId};
+use model::{
+    Json, TabId,
+    page_text::{self, address, quoted, quoted_exact, word},
+};
 use serde_json::{Map, Value};
 
 /// Makes a tab that an action has opened the client's own.
@@ -26,30 +29,31 @@ pub(crate) fn words(report: &Value) -> Option<String> {
     let mut parts = Vec::new();
     let seen = facts::said(report);
     if let Some(element) = report.get("element").filter(|element| element.is_object()) {
-        let text = |name: &str| element[name].as_str().unwrap_or_default().to_owned();
+        let text = |name: &str| element[name].as_str().unwrap_or_default();
+        let (role, name, own) = (word(text("role")), quoted(text("name")), word(text("ref")));
         let news = seen.element.as_ref().map(|news| format!(", now {news}")).unwrap_or_default();
-        parts.push(format!("on {} {:?} [ref={}]{news}", text("role"), text("name"), text("ref")));
+        parts.push(format!("on {role} {name} [ref={own}]{news}"));
     }
     if let Some(fields) = report["filled"].as_array() {
         parts.push(filled(fields));
     }
     if let Some(dialog) = report.get("dialog").filter(|dialog| dialog.is_object()) {
-        let kind = dialog["type"].as_str().unwrap_or("dialog");
-        let message = dialog["message"].as_str().unwrap_or_default();
+        let kind = word(dialog["type"].as_str().unwrap_or("dialog"));
+        let message = quoted_exact(dialog["message"].as_str().unwrap_or_default());
         parts.push(format!(
-            "a dialog is open: {kind} {message:?}; answer it with browser_debug dialog"
+            "a dialog is open: {kind} {message}; answer it with browser_debug dialog"
         ));
     }
     if let Some(tab) = report["newTab"]["tab"].as_u64() {
         let to = report["newTab"]["url"].as_str().unwrap_or_default();
-        parts.push(format!("a new tab {tab} was opened: {to}"));
+        parts.push(format!("a new tab {tab} was opened: {}", address(to)));
     }
     if let Some(file) = report["download"]["filename"].as_str() {
-        parts.push(format!("a download has started: {file}"));
+        parts.push(format!("a download has started: {}", page_text::exact(file)));
     }
     if report["navigated"] == true {
         let title = report["title"].as_str().unwrap_or_default();
-        parts.push(format!("the page is now {title:?}"));
+        parts.push(format!("the page is now {}", quoted(title)));
     }
     if !seen.now.is_empty() {
         parts.push(format!("now: {}", seen.now.join(", ")));
@@ -67,7 +71,11 @@ pub(crate) fn words(report: &Value) -> Option<String> {
     for (name, value) in report.as_object()? {
         let rest = !KNOWN.contains(&name.as_str());
         if rest {
-            parts.push(format!("{name}: {value}"));
+            parts.push(format!(
+                "{}: {}",
+                page_text::line(name),
+                page_text::json(&value.to_string())
+            ));
         }
     }
     if let (Some(x), Some(y)) = (report["x"].as_f64(), report["y"].as_f64()) {
@@ -77,7 +85,7 @@ pub(crate) fn words(report: &Value) -> Option<String> {
     if report["busy"] == true {
         parts.push("the page is still busy".to_owned());
     }
-    parts.push(format!("at {url}"));
+    parts.push(format!("at {}", address(url)));
     Some(parts.join("; "))
 }
 
@@ -86,7 +94,7 @@ fn counted(changes: &Map<String, Value>) -> String {
     let counts: Vec<_> = changes
         .iter()
         .filter(|(_, count)| count.as_u64().is_some_and(|count| count > 0))
-        .map(|(what, count)| format!("{count} {what}"))
+        .map(|(what, count)| format!("{count} {}", word(what)))
         .collect();
     match counts.is_empty() {
         true => "nothing changed in the page".to_owned(),
@@ -98,10 +106,10 @@ fn counted(changes: &Map<String, Value>) -> String {
 fn filled(fields: &[Value]) -> String {
     let words = fields.iter().map(|field| {
         let name = field["name"].as_str().filter(|name| !name.is_empty());
-        let name = name.or(field["field"].as_str()).unwrap_or_default();
+        let name = quoted(name.or(field["field"].as_str()).unwrap_or_default());
         match field["value"].as_str() {
-            Some(value) => format!("{name:?} = {value:?}"),
-            None => format!("{name:?} (no longer there)"),
+            Some(value) => format!("{name} = {}", quoted_exact(value)),
+            None => format!("{name} (no longer there)"),
         }
     });
     format!("filled {}: {}", fields.len(), words.collect::<Vec<_>>().join(", "))
@@ -228,7 +236,7 @@ mod tests {
         check(
             json!({"url": "u", "facts": facts}),
             Some(
-                "now: text \"\\\"; at http://b/\\n\\u{2028}[ref=e1]\", button \"Go\", \
+                "now: text \"\\\"; at http://b/ \\[ref=e1\\]\", button \"Go\", \
                  tab \"A\" selected; at u",
             ),
         );

@@ -6,7 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use hub::{Route, Session, feed::Watched};
-use model::{Code, Fault, Sequence, json::shorten, record::LogEntry};
+use model::{Code, Fault, Sequence, json::shorten, page_text, record::LogEntry};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
@@ -223,7 +223,9 @@ async fn state(
     let mut watcher = toolbox.hub.watch();
     loop {
         if let Some((value, version)) = condition.met(session) {
-            let text = format!("{} is {value} (version {version})", name_of(&condition.path));
+            let shown = value.to_string();
+            let shown = page_text::json(&shown);
+            let text = format!("{} is {shown} (version {version})", name_of(&condition.path));
             let structured = json!({
                 "happened": true, "session": &*session.name, "value": value, "version": version,
             });
@@ -281,7 +283,7 @@ fn show_events(session: &Session, fitting: &[&LogEntry], next: u64) -> Output {
     let (mut events, mut lines, mut length) = (Vec::new(), Vec::new(), 0);
     for entry in fitting.iter().rev().take(EVENTS) {
         let event = show_event(entry);
-        let line = event.to_string();
+        let line = page_text::json(&event.to_string()).into_owned();
         length += line.len();
         if length > LONGEST && !events.is_empty() {
             break;

@@ -8,7 +8,7 @@ use model::{
     Fault, FromBrowser, Greeting, InstanceId, Json, NumberedChange, Position, Reply, Sequence,
     StateBody, TabId, Target,
     json::{cut, shorten},
-    shape,
+    page_text, shape,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -120,11 +120,10 @@ fn convert(message: wire::FromBrowser) -> Result<FromBrowser, Closing> {
         Wire::CallStatus(body) => call_status(body),
         Wire::StateResponse(body) => state_response(body)?,
         Wire::StateError(body) => {
-            let fault = Fault::new(
-                Code::StateUnavailable,
-                format!("the page could not tell its state: {}", shorten(&body.error, 500)),
-            );
-            ended(&body.request_id, Err(fault))
+            let words = shorten(&body.error, 500);
+            let message =
+                format!("the page could not tell its state: {}", page_text::exact(&words));
+            ended(&body.request_id, Err(Fault::new(Code::StateUnavailable, message)))
         }
         Wire::ToolsDiscovered(body) => {
             let tools = body.tools.into_iter().map(tool_spec).collect();
@@ -255,11 +254,7 @@ fn ended(call_id: &str, outcome: Result<Reply, Fault>) -> FromBrowser {
 }
 
 fn executor_fault(error: wire::CallError) -> Fault {
-    let code = match error.code.as_str() {
-        "" => Code::ToolFailed,
-        code => Code::Foreign(shorten(code, 64)),
-    };
-    Fault::new(code, shorten(&error.message, 2000))
+    Fault::told(&error.code, &error.message)
 }
 
 fn call_status(body: wire::CallStatus) -> FromBrowser {

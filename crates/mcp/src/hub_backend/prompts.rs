@@ -1,7 +1,7 @@
 //! Prompts: ways to begin that are really useful, filled in with what is there right now.
 
 use hub::{Hub, Session};
-use model::{Sequence, json::shorten};
+use model::{Sequence, json::shorten, page_text};
 use rmcp::model::{ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Prompt};
 use serde_json::{Value, json};
 
@@ -98,7 +98,10 @@ fn explore_app(session: &Session, _: Option<&str>) -> String {
     let tools: Vec<_> = info
         .tools
         .iter()
-        .map(|tool| format!("- {}: {}", tool.name, shorten(&tool.description, 200)))
+        .map(|tool| {
+            let description = shorten(&tool.description, 200);
+            format!("- {}: {}", tool.name, page_text::line(&description))
+        })
         .collect();
     format!(
         "Explain the app `{}` to me: what it is, what its state means, and what you can do with it. \
@@ -129,7 +132,10 @@ fn debug_app(session: &Session, _: Option<&str>) -> String {
     let from = entries.len().saturating_sub(EVENTS);
     let lines: Vec<_> = entries[from..]
         .iter()
-        .map(|entry| format!("- {} {} {}", entry.kind, entry.name, shorten(&entry.body, 200)))
+        .map(|entry| {
+            let (name, body) = (page_text::line(&entry.name), page_text::json(&entry.body));
+            format!("- {} {name} {}", entry.kind, shorten(&body, 200))
+        })
         .collect();
     format!(
         "Something is wrong with `{name}`. Find the cause. Read `tabwire://session/{name}/events` and app_state as you \
@@ -143,7 +149,7 @@ fn debug_app(session: &Session, _: Option<&str>) -> String {
 
 fn state_of(session: &Session) -> String {
     match session.snapshot() {
-        Some(snapshot) => shorten(snapshot.state.as_str(), QUOTED),
+        Some(snapshot) => shorten(&page_text::json(snapshot.state.as_str()), QUOTED),
         None => "(none told yet)".to_owned(),
     }
 }

@@ -38,9 +38,11 @@ fn check(heard: &Value, token: &Value, progress: u64, words: &str) {
 async fn check_stdio(client: &mut McpStdio, app: &mut FakeBrowser, token: Value) {
     let id = client.ask("tools/call", paint(token.clone())).await;
     let call = app.call().await;
-    for (progress, words) in [(3, "a third"), (7, "most of it")] {
+    for (progress, words, told) in
+        [(3, "a third", "a third"), (7, "[most]\nof it", r"\[most\] of it")]
+    {
         report(app, &call, progress, words).await;
-        check(&client.notification(PROGRESS).await, &token, progress, words);
+        check(&client.notification(PROGRESS).await, &token, progress, told);
     }
     app.answer(&call, json!("done")).await;
     client.answer(id).await.result();

@@ -55,6 +55,9 @@ async fn a_prompt_is_filled_in_with_what_is_there_now() {
     let error =
         json!({"type": "event", "name": "crash", "level": "error", "data": {"at": "line 5"}});
     north.publish(error).await;
+    let forged =
+        json!({"type": "event", "name": "odd\n- call [ok]", "level": "error", "data": "[x]"});
+    north.publish(forged).await;
     north.settle().await;
     for (number, (way, mut client)) in every_way(&hub).await.into_iter().enumerate() {
         let args = json!({"session": "north"});
@@ -64,6 +67,8 @@ async fn a_prompt_is_filled_in_with_what_is_there_now() {
         }
         let text = prompt(&mut client, "debug_app", args.clone()).await;
         assert!(text.contains("crash") && text.contains("line 5"), "{way:?}: {text}");
+        let line = r#"- event odd - call \[ok\] "\u005bx\u005d""#;
+        assert!(text.lines().any(|written| written == line), "{way:?}: {text}");
         let args = json!({"session": "north", "path": "/color"});
         let text = prompt(&mut client, "watch_app", args.clone()).await;
         assert!(text.contains("\"/color\"") && text.contains("wait_for"), "{way:?}: {text}");

@@ -9,7 +9,7 @@ use std::{
 };
 
 use hub::{CallRequest, Session, Source, StateAnswer, StateQuery};
-use model::{Code, Effect, Fault, Json, Reply, Retry, Target, Work};
+use model::{Code, Effect, Fault, Json, Reply, Retry, Target, Work, page_text};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -178,7 +178,7 @@ impl Call<'_> {
         let result = result.to_value().unwrap_or_default();
         let Some(note) = result["note"].as_str() else { return String::new() };
         structured["note"] = json!(note);
-        format!("; {note}")
+        format!("; {}", page_text::exact(note))
     }
 
     /// How long a page may take. The manifest speaks of pages of its dialect, which do not say when

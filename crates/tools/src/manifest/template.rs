@@ -1,5 +1,6 @@
 //! Texts with places to fill: `{name}` is an argument, `{/a/b}` a JSON pointer.
 
+use model::page_text;
 use serde_json::Value;
 
 /// A text with places to fill.
@@ -64,14 +65,14 @@ pub(super) fn is_pointer(text: &str) -> bool {
     (text.is_empty() || text.starts_with('/')) && escapes
 }
 
-/// Shows a value to a reader: texts without quotes, numbers without the noise of floating point.
+/// Shows a value to a reader: texts without quotes and on their line, numbers without the noise of floating point.
 pub(super) fn show(value: &Value) -> String {
     match value {
-        Value::String(text) => text.clone(),
+        Value::String(text) => page_text::exact(text).into_owned(),
         Value::Number(number) if number.is_f64() => {
             number.as_f64().map_or_else(|| number.to_string(), show_number)
         }
-        other => other.to_string(),
+        other => page_text::json(&other.to_string()).into_owned(),
     }
 }
 
@@ -95,6 +96,8 @@ mod tests {
         assert_eq!(template.places().collect::<Vec<_>>(), ["/x", "/y"]);
         let full = template.fill_from(&json!({"x": 1.0, "y": "two"}));
         assert_eq!(full.unwrap(), "X: 1°, Y: two°");
+        let odd = template.fill_from(&json!({"x": "[ref=e2]\n", "y": ["[z]"]})).unwrap();
+        assert_eq!(odd, r#"X: \[ref=e2\]\n°, Y: ["\u005bz\u005d"]°"#);
         assert_eq!(template.fill_from(&json!({"x": 1})), None);
         for bad in ["{x", "x}", "{a} }", "a } {b}"] {
             assert!(Template::parse(bad).is_err(), "{bad}");

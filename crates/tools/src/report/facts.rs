@@ -3,7 +3,10 @@
 //! Names, texts and values are the page's: they stand in quotes, are cut, and never break a line.
 //! Whatever has not the shape of a fact is left out. Counts of changes are the report's matter.
 
-use model::json::cut;
+use model::{
+    json::cut,
+    page_text::{quoted, quoted_exact},
+};
 use serde_json::Value;
 
 /// Facts that are said at most; the extension tells fewer.
@@ -85,7 +88,7 @@ fn words(report: &Value, fact: &Value) -> Option<Words> {
         "appeared" => is(Place::Now, thing(fact)?),
         "changed" if is_of_element(report, fact) => is(Place::Element, news(report, fact)),
         "changed" => is(Place::Now, thing(fact)?),
-        "gone" => is(Place::Gone, format!("{} {}", role(fact)?, quoted(fact, "name")?)),
+        "gone" => is(Place::Gone, format!("{} {}", role(fact)?, name(fact)?)),
         "more" => is(Place::Now, format!("+{} more", fact.get("count")?.as_u64()?)),
         _ => None,
     }
@@ -93,11 +96,11 @@ fn words(report: &Value, fact: &Value) -> Option<Words> {
 
 /// Says an element or a text: what it is, how to reach it, and how it is.
 fn thing(fact: &Value) -> Option<String> {
-    let mut text = format!("{} {}", role(fact)?, quoted(fact, "name")?);
+    let mut text = format!("{} {}", role(fact)?, name(fact)?);
     if let Some(reference) = fact["ref"].as_str().filter(|reference| is_reference(reference)) {
         text += &format!(" [ref={reference}]");
     }
-    if let Some(value) = quoted(fact, "value") {
+    if let Some(value) = exactly(fact, "value") {
         text += &format!(" = {value}");
     }
     let states = states(fact);
@@ -111,9 +114,9 @@ fn thing(fact: &Value) -> Option<String> {
 fn news(report: &Value, fact: &Value) -> String {
     let mut parts = Vec::new();
     if fact["name"] != report["element"]["name"] {
-        parts.extend(quoted(fact, "name"));
+        parts.extend(name(fact));
     }
-    parts.extend(quoted(fact, "value").map(|value| format!("= {value}")));
+    parts.extend(exactly(fact, "value").map(|value| format!("= {value}")));
     // The action that checks tells this itself.
     if report.get("checked").is_none() {
         parts.extend(Some(states(fact)).filter(|states| !states.is_empty()));
@@ -125,7 +128,7 @@ fn states(fact: &Value) -> String {
     let told = fact["states"].as_array().map(Vec::as_slice).unwrap_or_default();
     let known = told.iter().filter_map(Value::as_str).filter(|state| STATES.contains(state));
     let mut text = known.take(STATES.len()).collect::<Vec<_>>().join(", ");
-    if let Some(message) = quoted(fact, "message") {
+    if let Some(message) = exactly(fact, "message") {
         text += &format!(": {message}");
     }
     text
@@ -140,8 +143,12 @@ fn role(fact: &Value) -> Option<&str> {
     fact["role"].as_str().filter(|role| role.len() <= 30 && role.bytes().all(plain))
 }
 
-fn quoted(fact: &Value, field: &str) -> Option<String> {
-    Some(format!("{:?}", cut(fact[field].as_str()?, TEXT)))
+fn name(fact: &Value) -> Option<String> {
+    Some(quoted(&cut(fact["name"].as_str()?, TEXT)))
+}
+
+fn exactly(fact: &Value, field: &str) -> Option<String> {
+    Some(quoted_exact(&cut(fact[field].as_str()?, TEXT)))
 }
 
 fn is_reference(text: &str) -> bool {

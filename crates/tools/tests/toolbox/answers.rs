@@ -130,9 +130,9 @@ async fn a_long_answer_is_cut_and_all_of_it_linked() {
 #[tokio::test]
 async fn other_answers_are_compact_json_or_plain_words() {
     let output = content("get", json!({"content": "a\nb", "url": "https://a.example/"})).await;
-    assert_eq!(output.text, "{\"url\":\"https://a.example/\"}\na\nb");
+    assert_eq!(output.text, "{\"url\":\"https://a.example/\"}\n  a\n  b");
     assert_eq!(output.structured["content"], "a\nb");
-    assert_eq!(content("get", json!("plain\nwords")).await.text, "plain\nwords");
+    assert_eq!(content("get", json!("plain\nwords")).await.text, "  plain\n  words");
     assert_eq!(content("get", Value::Null).await.text, "get is done");
     let stage = Stage::start();
     let chrome = stage.browser("chrome").await;
@@ -218,4 +218,20 @@ async fn a_large_state_is_shown_in_part_and_linked() {
     );
     let part = stage.call("app_state", json!({"path": "/title"})).await.unwrap();
     assert_eq!((&part.structured["value"], part.links.len()), (&json!("Notes"), 0));
+}
+
+#[tokio::test]
+async fn what_is_written_around_content_counts_too() {
+    let stage = Stage::start();
+    let chrome = stage.browser("chrome").await;
+    for text in ["x\n".repeat(12_000), "\u{202e}".repeat(20_000)] {
+        chrome.answers("browser_evaluate", Ok(json!(text)));
+        let run = json!({"expression": "1"});
+        let output = stage.call("browser_execute", run).await.unwrap();
+        assert!(output.text.chars().count() < 24_300, "{}", output.text.len());
+        assert_eq!(read(&stage, &output.links[0]), text.as_bytes(), "the whole is as it was");
+        let step = json!({"tool": "browser_execute", "expression": "1"});
+        let batch = stage.call("batch", json!({"steps": [step, step]})).await.unwrap();
+        assert!(batch.text.chars().count() < 24_600, "{}", batch.text.len());
+    }
 }

@@ -58,11 +58,22 @@ async fn a_text_is_read_and_says_what_is_left_out() {
     let file = TempFile::new("text", "häl lo\n".as_bytes());
     let whole = read(EXTENSION, file.path(), 8, json!({})).await.unwrap();
     assert_eq!(whole["structured"]["text"], "häl lo\n");
-    assert_eq!(whole["text"], "its-name, 8 bytes:\nhäl lo\n");
+    assert_eq!(whole["text"], "its-name, 8 bytes:\n  häl lo\n");
     let part = read(EXTENSION, file.path(), 8, json!({"maxLength": 3})).await.unwrap();
     assert_eq!(part["structured"]["text"], "häl");
     assert_eq!(part["structured"]["leftOut"], 4);
     assert!(part["text"].as_str().unwrap().contains("4 of 7 characters are left out"), "{part}");
+}
+
+#[tokio::test]
+async fn a_text_of_many_lines_is_no_longer_than_an_answer() {
+    let text = "x\n".repeat(12_000);
+    let file = TempFile::new("lines", text.as_bytes());
+    let read = read(EXTENSION, file.path(), 24_000, json!({"maxLength": 24_000})).await.unwrap();
+    let shown = read["text"].as_str().unwrap();
+    assert!(shown.len() < 24_300, "{}", shown.len());
+    let kept = read["structured"]["text"].as_str().unwrap().len();
+    assert_eq!(kept + read["structured"]["leftOut"].as_u64().unwrap() as usize, 24_000);
 }
 
 #[tokio::test]

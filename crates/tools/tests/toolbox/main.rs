@@ -12,6 +12,7 @@ mod downloads;
 mod events;
 mod examples;
 mod fake;
+mod forging;
 mod launches;
 mod list;
 mod originals;

@@ -1,7 +1,9 @@
 //! Which tab a call happens in, and what tabs there are.
 
-use model::{Change, Code, Fault, TabId};
+use hub::Caller;
+use model::{Change, ClientId, Code, Fault, TabId};
 use serde_json::json;
+use tools::Client;
 
 use crate::fake::{Abilities, Stage, client, tab};
 
@@ -125,4 +127,19 @@ async fn tabs_of_all_browsers_are_listed_from_whoever_knows_them() {
     assert_eq!(none.code, Code::NotConnected, "all are away: {none}");
     let args = json!({"action": "list", "session": "alpha"});
     assert_eq!(stage.call("browser_tab", args).await.unwrap_err().code, Code::NotConnected);
+}
+
+#[tokio::test]
+async fn the_name_of_another_client_stays_in_its_brackets() {
+    let stage = Stage::start();
+    let abilities = Abilities { capabilities: &["tab_owners"], tabs: &[7], ..Abilities::default() };
+    let _chrome = stage.able("chrome", abilities).await;
+    let caller = Caller::new(ClientId::parse("other").unwrap(), "local").named("x] [yours");
+    let other = Client { caller, ..client() };
+    let back = json!({"action": "back", "tab": 7});
+    stage.toolbox.call(&other, "browser_navigate", back.clone()).await.unwrap();
+    let listed = stage.call("browser_tab", json!({"action": "list"})).await.unwrap().text;
+    assert!(listed.ends_with(r"https://7.example/ [of x\] \[yours]"), "{listed}");
+    let fault = stage.call("browser_navigate", back).await.unwrap_err().to_string();
+    assert!(fault.contains(r#"the client "x\] \[yours""#), "{fault}");
 }

@@ -20,7 +20,7 @@ import type { Refs } from './refs';
 import { Roles } from './roles';
 import { allRoots, shadowRootOf } from './shadow';
 import type { Targets } from './target';
-import { cut, MASK, TEXT_LIMIT, tidy } from './text';
+import { asShown, cut, MASK, spellings, TEXT_LIMIT } from './text';
 import { isDisabled, isPassword, optionLabel } from './values';
 import { isVisible } from './visibility';
 
@@ -47,7 +47,9 @@ export function labelled(refs: Refs, labels: readonly string[]): LabelMatch[][] 
     .map((element) => ({ isSeen: isSeen(element), element: describe(element, refs, reading) }));
   return labels.map((label) => {
     const graded = fields.flatMap(({ element, isSeen }) => {
-      const grade = gradeOf(element.name, tidy(label).trim());
+      const name = asShown(element.name);
+      const grades = spellings(label).map((each) => gradeOf(name, asShown(each)));
+      const grade = grades.find((each) => each !== undefined);
       return grade === undefined ? [] : [{ element, isSeen, grade }];
     });
     const seen = graded.some((match) => match.isSeen)

@@ -19,7 +19,7 @@ import { Reading } from './reading';
 import type { Refs } from './refs';
 import { INTERACTIVE } from './role-tables';
 import { allRoots, deepElementFromPoint, flatHolds, shadowRootOf } from './shadow';
-import { tidy } from './text';
+import { asShown, spellings } from './text';
 import { isVisible } from './visibility';
 import { Walk } from './walker';
 
@@ -67,7 +67,14 @@ interface Match {
 }
 
 function findByText(wanted: string, refs: Refs): Element | null {
-  const text = tidy(wanted).trim();
+  for (const text of spellings(wanted)) {
+    const found = findShown(asShown(text), refs);
+    if (found) return found;
+  }
+  return null;
+}
+
+function findShown(text: string, refs: Refs): Element | null {
   if (text === '') return null;
   const matches = rankMatches(text, refs);
   matches.sort((a, b) => a.rank - b.rank || a.length - b.length);
@@ -81,9 +88,11 @@ function findByText(wanted: string, refs: Refs): Element | null {
 
 /** Returns everything that has a text in its name or is the innermost around it, in tree order. */
 export function namesWith(wanted: string, refs: Refs): Element[] {
-  const text = tidy(wanted).trim();
-  if (text === '') return [];
-  return Array.from(new Set(rankMatches(text, refs).map(({ element }) => element)));
+  for (const text of spellings(wanted).map(asShown)) {
+    const matches = text === '' ? [] : rankMatches(text, refs);
+    if (matches.length > 0) return Array.from(new Set(matches.map(({ element }) => element)));
+  }
+  return [];
 }
 
 function rankMatches(text: string, refs: Refs): Match[] {
@@ -96,7 +105,8 @@ function rankMatches(text: string, refs: Refs): Match[] {
   );
   const matches: Match[] = [];
   for (const { element, node } of walk.collectWithElements(root)) {
-    const [, , role, name] = node;
+    const [, , role, given] = node;
+    const name = asShown(given);
     const part = name.toLowerCase().includes(lower);
     if (!part) continue;
     const isWhole = name === text;
@@ -111,7 +121,7 @@ function rankMatches(text: string, refs: Refs): Match[] {
 function findSplitText(text: string): Element | null {
   const lower = text.toLowerCase();
   const hasIt = (node: Node) =>
-    tidy(textContent(node) ?? '')
+    asShown(textContent(node) ?? '')
       .toLowerCase()
       .includes(lower);
   let found: Element | null = null;

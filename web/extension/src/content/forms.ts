@@ -23,6 +23,7 @@ import { labelsOf } from './names';
 import { Roles } from './roles';
 import { flatHolds, focusedElement } from './shadow';
 import type { Targets } from './target';
+import { asShown, spellings } from './text';
 import { isDisabled, optionLabel } from './values';
 import { isVisible } from './visibility';
 
@@ -249,7 +250,8 @@ export function wantedOptions(
 
 /** Whether two labels are the same to a reader. */
 export function matchesText(one: string, other: string): boolean {
-  return one.trim().toLowerCase() === other.trim().toLowerCase();
+  const shown = asShown(one).toLowerCase();
+  return spellings(other).some((each) => asShown(each).toLowerCase() === shown);
 }
 
 function listed(options: readonly HTMLOptionElement[]): string {

@@ -17,6 +17,7 @@ export const MASK = '•••';
 
 const UNTIDY = /[\t\n\v\f\r\u00a0\u2028\u2029]| {2}/;
 const ICONS = /[\ue000-\uf8ff]/g;
+const UNSEEN = /\p{Default_Ignorable_Code_Point}/gu;
 const HAS_ICONS = /[\ue000-\uf8ff]/;
 
 /** Runs of white space as one space; icon glyphs out; ends untouched. */
@@ -24,6 +25,17 @@ export function tidy(raw: string): string {
   let text = raw.length > LOOK_LIMIT ? raw.slice(0, LOOK_LIMIT) : raw;
   if (HAS_ICONS.test(text)) text = text.replace(ICONS, '');
   return UNTIDY.test(text) ? text.replace(/\s+/g, ' ') : text;
+}
+
+/** A text as the hub shows it: tidy and trimmed, without what cannot be seen. */
+export function asShown(raw: string): string {
+  return tidy(raw.replace(UNSEEN, '')).trim();
+}
+
+/** What a text from a client may mean: itself, or what it says where the hub has escaped it. */
+export function spellings(text: string): string[] {
+  const plain = text.replace(/\\([[\]\\"])/g, '$1');
+  return plain === text ? [text] : [text, plain];
 }
 
 /** A name: tidy, trimmed and cut. */

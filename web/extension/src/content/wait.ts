@@ -10,7 +10,7 @@ import { body, innerText, isElement, textContent } from './dom';
 import { matchesOf } from './find';
 import type { Stir } from './settle';
 import { allRoots } from './shadow';
-import { tidy } from './text';
+import { spellings, tidy } from './text';
 import { isVisible } from './visibility';
 
 const LOOK_EVERY_MS = 100;
@@ -60,9 +60,12 @@ function holdsNow(condition: Condition): boolean | Problem {
 }
 
 function showsText(wanted: string): boolean {
-  const text = tidy(wanted).trim().toLowerCase();
-  if (text === '') return true;
-  const includes = (raw: string) => tidyAll(raw).toLowerCase().includes(text);
+  const texts = spellings(tidy(wanted).trim().toLowerCase());
+  if (texts.includes('')) return true;
+  const includes = (raw: string) => {
+    const shown = tidyAll(raw).toLowerCase();
+    return texts.some((text) => shown.includes(text));
+  };
   for (const root of allRoots()) {
     const parts = root instanceof ShadowRoot ? Array.from(root.childNodes) : [body(document)];
     for (const part of parts) {

@@ -4,7 +4,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asName, cut, linkTarget, NAME_LIMIT, tidy } from '../../src/content/text';
+import {
+  asName,
+  asShown,
+  cut,
+  linkTarget,
+  NAME_LIMIT,
+  spellings,
+  tidy,
+} from '../../src/content/text';
 
 test('white space runs become one space, and ends stay', () => {
   assert.equal(tidy(' a\n\t b\u00a0c '), ' a b c ');
@@ -13,6 +21,13 @@ test('white space runs become one space, and ends stay', () => {
 test('icon glyphs are not part of a name', () => {
   assert.equal(asName('\uf015 Home'), 'Home');
   assert.equal(asName('\ue001'), '');
+});
+
+test('a text that was copied from a line means what the page says', () => {
+  assert.equal(asShown(' Daten\u00adschutz\u200b\u{e0041} '), 'Datenschutz');
+  assert.deepEqual(spellings('Buy'), ['Buy']);
+  assert.deepEqual(spellings('a \\[b\\] \\\\'), ['a \\[b\\] \\\\', 'a [b] \\']);
+  assert.deepEqual(spellings('\\d'), ['\\d']);
 });
 
 test('a name is cut at its limit and shows it', () => {
