@@ -29,7 +29,7 @@ async fn text_is_what_can_be_seen_frames_and_shadow_trees_included() {
     let part = read(client, "get", json!({"selector": "#first"})).await;
     assert_eq!(part["content"], "One line with bold and LOUD words.");
     let words = client.text("browser_content", json!({"action": "get", "selector": "#code"})).await;
-    assert!(words.contains("if (x) {\n  y();\n}"), "not quoted: {words}");
+    assert!(words.contains("  if (x) {\n    y();\n  }"), "not quoted: {words}");
     stage.open("/frame-outer.html").await;
     site.report("inner loaded").await;
     let got = read(client, "get", json!({})).await["content"].as_str().unwrap().to_owned();

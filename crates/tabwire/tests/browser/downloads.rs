@@ -75,7 +75,7 @@ async fn what_a_click_saves_is_waited_for_and_read() {
     assert_eq!((&read["text"], &read["bytes"]), (&json!(content), &json!(24)), "{read}");
     let part = json!({"action": "download_read", "id": id.to_string(), "maxLength": 11});
     let words = client.text("browser_network", part).await;
-    assert!(words.contains("the content\n… 13 of 24 characters are left out"), "{words}");
+    assert!(words.contains("  the content\n… 13 of 24 characters are left out"), "{words}");
 
     let id = begin(stage, "#bytes").await;
     let done = network(client, "download_wait", json!({"id": id.to_string()})).await;

@@ -127,7 +127,7 @@ async fn words_of_the_page_stay_in_quotes() {
     let click = json!({"action": "click", "selector": "#words"});
     let result = stage.client.works("browser_interact", click).await;
     let words = result["content"][0]["text"].as_str().unwrap();
-    tells(words, &["now: text \"\\\"a\\\"; at http://evil/ [ref=e1] long"]);
+    tells(words, &["now: text \"\\\"a\\\"; at http://evil/ \\[ref=e1\\] long"]);
     let facts = result["structuredContent"]["facts"].as_array().unwrap();
     let [fact] = &facts[..] else { panic!("{facts:?}") };
     assert_eq!((&fact["what"], &fact["role"]), (&json!("changed"), &json!("text")));

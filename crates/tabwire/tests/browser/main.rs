@@ -13,8 +13,8 @@
 //! - pages as they are elsewhere, and what they cost: [`emulation`], [`emulation_scope`], [`printing`],
 //!   [`timings`];
 //! - what comes of it: [`signals`], [`effects`], [`openings`], [`dialogs`], [`downloads`];
-//! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`read_only`],
-//!   [`denied`];
+//! - what must not happen: [`references`], [`refusals`], [`restricted`], [`heavy`], [`hostile`],
+//!   [`read_only`], [`denied`];
 //! - many at once, and deaths: [`crowd`], [`deaths`];
 //! - the example apps on the SDK, and tools that pages declare: [`examples`], [`page_tools`];
 //! - the 3D viewer: [`viewer`], [`viewer_tools`] with [`viewer_cases`], [`viewer_pixels`],
@@ -45,6 +45,7 @@ mod fitting;
 mod forms;
 mod frames;
 mod heavy;
+mod hostile;
 mod keyboard;
 mod labels;
 mod loading;

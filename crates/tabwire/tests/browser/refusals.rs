@@ -13,7 +13,7 @@ async fn what_cannot_be_touched_is_told_apart_and_not_touched() {
         ("click", json!({"ref": "d77e1"}), "DEAD_REFERENCE|ELEMENT_NOT_FOUND", "d77e1"),
         ("click", json!({"ref": "button"}), "INVALID_ARGUMENT", "button"),
         ("click", json!({"selector": "##"}), "INVALID_SELECTOR", "##"),
-        ("click", json!({"selector": "div[a="}), "INVALID_SELECTOR", "div[a="),
+        ("click", json!({"selector": "div[a="}), "INVALID_SELECTOR", r"div\[a="),
         ("click", json!({"selector": "#nothing"}), "ELEMENT_NOT_FOUND", "#nothing"),
         ("click", json!({"text": "No such words"}), "ELEMENT_NOT_FOUND", "No such words"),
         ("click", json!({"selector": "#gone"}), "ELEMENT_HIDDEN", "\"Gone\""),
