@@ -145,7 +145,9 @@ async fn a_large_and_awkward_result_arrives_whole() {
     for (way, mut client) in every_way(&hub).await {
         let result = client.call("look", json!({})).await.result();
         let shown = testkit::mcp::text(&result);
-        assert!(shown.starts_with(awkward) && shown.len() < 25_000, "{way:?}");
+        // As content is shown: indented, with what cannot be seen written out.
+        let beginning = "  line\n  end\n  \\u{2028}\\u{0}\u{1F600}\"\\ data: x\n\n  xxx";
+        assert!(shown.starts_with(beginning) && shown.len() < 25_000, "{way:?}");
         let uri = &result["structuredContent"]["uri"];
         let whole = client.request("resources/read", json!({ "uri": uri })).await.result();
         assert!(whole["contents"][0]["text"] == json!(text), "{way:?}");
