@@ -114,12 +114,15 @@ impl StateCache {
         let last = same_life.map(|known| known.version);
         let exact = same_life.is_some_and(|known| known.exact);
         // Where the page does not count, order of arrival does.
-        let version = update.version.unwrap_or_else(|| last.map_or(1, |last| last + 1));
+        let version =
+            update.version.unwrap_or_else(|| last.map_or(1, |last| last.saturating_add(1)));
         match update.body {
             StateBody::Whole(_) if last.is_some_and(|last| version < last) => Applied::Older,
             StateBody::Whole(json) => self.replace(json, update.epoch, version),
             StateBody::Patch(_) if last.is_some_and(|last| version <= last) => Applied::Older,
-            StateBody::Patch(patch) if exact && last.map(|last| last + 1) == Some(version) => {
+            StateBody::Patch(patch)
+                if exact && last.and_then(|last| last.checked_add(1)) == Some(version) =>
+            {
                 self.patch(&patch, version)
             }
             StateBody::Patch(_) => Applied::NeedsWhole,
@@ -304,6 +307,16 @@ mod tests {
             );
         }
         check(&mut cache, 2, json!({"color": "green"}));
+    }
+
+    #[tokio::test]
+    async fn after_the_last_version_there_is_order_of_arrival() {
+        let mut cache = StateCache::default();
+        assert_eq!(cache.apply(whole("p1", u64::MAX, json!({"color": "red"}))), Applied::Accepted);
+        let told = StateUpdate { version: None, ..whole("p1", 0, json!({"color": "green"})) };
+        assert_eq!(cache.apply(told), Applied::Accepted);
+        assert_eq!(cache.apply(patch("p1", 0, set("blue"))), Applied::Older);
+        check(&mut cache, u64::MAX, json!({"color": "green"}));
     }
 
     #[tokio::test]

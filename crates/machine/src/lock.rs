@@ -261,7 +261,10 @@ mod tests {
         let mut last = Lease::take(place.path(), || 0).unwrap().term();
         // Nobody starts a hub more often than once in a second for long.
         last -= 1;
-        for damage in ["{", "{\"term\":1", ""] {
+        let mut endless = record::read(place.path()).unwrap().unwrap();
+        endless.term = u64::MAX;
+        let endless = serde_json::to_string(&endless).unwrap();
+        for damage in ["{", "{\"term\":1", "", &endless] {
             fs::write(&path, damage).unwrap();
             let term = Lease::take(place.path(), || 0).unwrap().term();
             assert!(term > last, "{term} after {last}");

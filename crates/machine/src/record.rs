@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::folder::{is_private_file, is_same_file};
 
@@ -35,6 +35,7 @@ pub struct HubRecord {
     /// The word that is in the lock file too.
     pub nonce: String,
     /// Grows with every hub.
+    #[serde(deserialize_with = "read_term")]
     pub term: u64,
     /// The program's version; empty while the port is not open yet.
     pub version: String,
@@ -63,6 +64,14 @@ pub enum RecordError {
 pub fn read(folder: &Path) -> Result<Option<HubRecord>, RecordError> {
     let Some(text) = read_private(&folder.join(FILE), LONGEST)? else { return Ok(None) };
     serde_json::from_slice(&text).map(Some).map_err(RecordError::Damaged)
+}
+
+/// Reads a term; one that none could follow was not given by any hub.
+fn read_term<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    match u64::deserialize(from)? {
+        term if term <= u64::MAX / 2 => Ok(term),
+        term => Err(de::Error::custom(format!("no hub can have had the term {term}"))),
+    }
 }
 
 /// Puts a record in the place of the one before. Links are replaced, never followed.

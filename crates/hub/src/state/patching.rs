@@ -12,7 +12,7 @@ use model::{
     Json,
     shape::{DEEPEST, Shape},
 };
-use serde_json::Value;
+use serde_json::{Number, Value};
 
 use crate::config::limits::{PATCH_VALUES, PATCH_WORK, STATE};
 
@@ -132,7 +132,7 @@ fn is_far_reaching(operation: &Operation) -> bool {
 /// How large a value is.
 #[derive(Default, Clone, Copy)]
 struct Extent {
-    /// Of its text, roughly.
+    /// Of its text, or a few more.
     bytes: usize,
     /// With those in it.
     values: usize,
@@ -144,10 +144,13 @@ impl Extent {
     fn of(value: &Value) -> Self {
         let mut all = Self { bytes: 2, values: 1, depth: 0 };
         match value {
-            Value::String(text) => all.bytes += text.len(),
-            Value::Array(items) => items.iter().for_each(|item| all.hold("", item)),
-            Value::Object(fields) => fields.iter().for_each(|(key, item)| all.hold(key, item)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::String(text) => all.bytes = written(text),
+            Value::Array(items) => items.iter().for_each(|item| all.hold(0, item)),
+            Value::Object(fields) => {
+                fields.iter().for_each(|(key, item)| all.hold(written(key) + 1, item));
+            }
+            Value::Number(number) => all.bytes = digits(number),
+            Value::Null | Value::Bool(_) => all.bytes = "false".len(),
         }
         if value.is_array() || value.is_object() {
             all.depth += 1;
@@ -155,11 +158,30 @@ impl Extent {
         all
     }
 
-    fn hold(&mut self, key: &str, item: &Value) {
+    /// Adds an item, with the bytes of what stands before it, and a comma.
+    fn hold(&mut self, before: usize, item: &Value) {
         let inner = Self::of(item);
-        self.bytes += key.len() + inner.bytes + 2;
+        self.bytes += before + inner.bytes + 1;
         self.values += inner.values;
         self.depth = self.depth.max(inner.depth);
+    }
+}
+
+/// Bytes of a string between its quotes, and those: a character may become six.
+fn written(text: &str) -> usize {
+    let more = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
+        0..0x20 => 5,
+        _ => 0,
+    };
+    2 + text.len() + text.bytes().map(more).sum::<usize>()
+}
+
+/// Bytes of a number, or some more.
+fn digits(number: &Number) -> usize {
+    match number.as_i64().map(i64::unsigned_abs).or(number.as_u64()) {
+        Some(whole) => 2 + whole.checked_ilog10().unwrap_or(0) as usize,
+        None => "-1.2345678901234567e-123".len(),
     }
 }
 
@@ -266,6 +288,18 @@ mod tests {
         check(&json!({"text": "x".repeat(1000)}), &json!(doubling), TOO_LARGE);
         let small: Vec<_> = (0..30).map(|n| copy("", &format!("/{n}"))).collect();
         check(&json!({}), &json!(small), NEEDS_WHOLE);
+    }
+
+    #[test]
+    fn what_grows_when_it_is_written_counts_as_written() {
+        let value = json!({
+            "a\"\n": ["\u{1}\u{8}\\ü\t", null, true, false], "n": [0, -1, i64::MIN, u64::MAX, 1.5e-300],
+        });
+        let (counted, text) = (Extent::of(&value).bytes, value.to_string().len());
+        assert!((text..=text + 30).contains(&counted), "{counted} for {text} bytes");
+        let control = json!({"text": "\u{1}".repeat(1000)});
+        let doubling: Vec<_> = (0..11).map(|n| copy("", &format!("/{n}"))).collect();
+        check(&control, &json!(doubling), TOO_LARGE);
     }
 
     #[test]

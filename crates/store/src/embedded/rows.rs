@@ -14,6 +14,7 @@ use serde_json::to_string;
 
 use super::{
     changes::{Head, KeptResult, LogId, PlaceId, Placed},
+    schema::COUNTABLE,
     table::{AUDIT, ENTRIES, LOGS, META, RECEIVED, RESULTS, SESSIONS, STATES},
 };
 use crate::AuditLine;
@@ -51,7 +52,7 @@ pub(super) fn put_head(connection: &Connection, head: &Head) -> Result<()> {
 
 pub(super) fn head(row: &Row<'_>) -> Option<Head> {
     Some(Head {
-        id: LogId(number_of(row, 0)?),
+        id: LogId(counted_of(row, 0)?),
         session: SessionId::parse(str_of(row, 1)?).ok()?,
         kind: match str_of(row, 2)? {
             "to_browser" => LogKind::ToBrowser,
@@ -59,8 +60,8 @@ pub(super) fn head(row: &Row<'_>) -> Option<Head> {
             _ => return None,
         },
         epoch: Epoch::parse(str_of(row, 3)?).ok()?,
-        newest: Sequence(number_of(row, 4)?),
-        oldest: Sequence(number_of(row, 5)?),
+        newest: Sequence(counted_of(row, 4)?),
+        oldest: Sequence(counted_of(row, 5)?),
     })
 }
 
@@ -89,15 +90,15 @@ pub(super) fn put_entry(connection: &Connection, log: LogId, placed: &Placed) ->
 
 pub(super) fn entry(row: &Row<'_>) -> Option<(LogId, Placed)> {
     let entry = LogEntry {
-        sequence: number_of(row, 2)?,
+        sequence: counted_of(row, 2)?,
         at_ms: number_of(row, 3)?,
         kind: row.get(4).ok()?,
         name: row.get(5).ok()?,
         level: number_of(row, 6)?.try_into().ok()?,
         body: row.get(7).ok()?,
     };
-    let placed = Placed { place: PlaceId(number_of(row, 0)?), entry: Arc::new(entry) };
-    Some((LogId(number_of(row, 1)?), placed))
+    let placed = Placed { place: PlaceId(counted_of(row, 0)?), entry: Arc::new(entry) };
+    Some((LogId(counted_of(row, 1)?), placed))
 }
 
 pub(super) fn put_received(
@@ -187,7 +188,7 @@ pub(super) fn audit(row: &Row<'_>) -> Option<AuditLine> {
         call: row.get(8).ok()?,
         trace: row.get(9).ok()?,
     };
-    Some(AuditLine { number: number_of(row, 0)?, record })
+    Some(AuditLine { number: counted_of(row, 0)?, record })
 }
 
 fn unwritable(error: serde_json::Error) -> rusqlite::Error {
@@ -212,4 +213,9 @@ fn str_of<'row>(row: &'row Row<'_>, column: usize) -> Option<&'row str> {
 
 fn number_of(row: &Row<'_>, column: usize) -> Option<u64> {
     row.get::<_, i64>(column).ok().map(i64::cast_unsigned)
+}
+
+/// A number of our own, which one more can follow: no store lives until half of all are used.
+fn counted_of(row: &Row<'_>, column: usize) -> Option<u64> {
+    number_of(row, column).filter(|number| *number <= COUNTABLE)
 }

@@ -16,6 +16,9 @@ pub(super) const FORMAT: u32 = STEPS.len() as u32;
 /// "tabw", for programs that name files by their content.
 const APPLICATION: i32 = i32::from_be_bytes(*b"tabw");
 
+/// The largest number that counts as counted: from here on there is room for all that may follow.
+pub(super) const COUNTABLE: u64 = u64::MAX / 2;
+
 /// What brings a file from each format to the next.
 const STEPS: &[&str] = &[
     "
@@ -139,7 +142,7 @@ impl Meta {
     /// Reads only the term; 0 when it cannot be trusted.
     pub fn term(connection: &Connection) -> Result<u64> {
         let rows = META.find(connection, "key = ?", "term", 1, rows::meta)?;
-        Ok(rows.first().and_then(|(_, value)| value.parse().ok()).unwrap_or_default())
+        Ok(Self(rows.into_iter().collect()).number("term").unwrap_or_default())
     }
 
     /// Returns a text.
@@ -147,9 +150,9 @@ impl Meta {
         self.0.get(key).map(String::as_str)
     }
 
-    /// Returns a number.
+    /// Returns a number; one that nobody can have counted to is none.
     pub fn number(&self, key: &str) -> Option<u64> {
-        self.text(key)?.parse().ok()
+        self.text(key)?.parse().ok().filter(|number| *number <= COUNTABLE)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Files that are not as they were left. The random part is in `tests/torture.rs`.
 
-use super::*;
+use model::Epoch;
+
+use super::{changes::Head, *};
 
 /// Fills a store, closes it, does something to the file, and opens it again.
 fn after(harm: impl Fn(&Folder)) -> (Folder, EmbeddedStore, Vec<String>) {
@@ -117,6 +119,42 @@ fn a_file_that_is_no_store_is_set_aside() {
     fs::write(folder.file(), "again").unwrap();
     drop(folder.open());
     assert_eq!(fs::read_to_string(folder.beside(".damaged-2")).unwrap(), "again");
+}
+
+/// Their checksums are right, so only the numbers themselves can be doubted.
+#[test]
+fn numbers_that_nobody_can_have_counted_to_are_not_believed() {
+    let write = |write: &dyn Fn(&rusqlite::Connection)| {
+        after(|folder| write(&rusqlite::Connection::open(folder.file()).unwrap()))
+    };
+    let most = u64::MAX.to_string();
+    for key in ["commits", "term"] {
+        let (_folder, store, _) = write(&|file| rows::put_meta(file, key, &most).unwrap());
+        assert!(store.notices()[0].contains("it does not know itself any more"), "{key}");
+        assert_eq!(store.term(), 1, "{key}");
+    }
+    let (_folder, store, _) = write(&|file| {
+        let head = Head {
+            id: LogId(u64::MAX),
+            session: id("s_2"),
+            kind: LogKind::ToBrowser,
+            epoch: Epoch::mint(),
+            newest: Sequence(0),
+            oldest: Sequence(1),
+        };
+        rows::put_head(file, &head).unwrap();
+    });
+    assert_eq!(store.notices(), ["logs: 1 rows are not what was written"]);
+    let mut log = store.open_log(&id("s_2"), LogKind::ToBrowser).unwrap();
+    assert_eq!(log.append(entry("sound")), Ok(Sequence(1)));
+    let (_folder, store, _) = write(&|file| {
+        rows::put_meta(file, "audit", &most).unwrap();
+        rows::put_audit(file, &AuditLine { number: u64::MAX, record: audit("late") }).unwrap();
+    });
+    store.append_audit(audit("next")).unwrap();
+    wait_for_sync(&store);
+    let lines = store.audit(0, 10).unwrap();
+    assert_eq!(lines.last().unwrap().record.tool, "next");
 }
 
 #[test]
