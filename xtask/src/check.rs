@@ -10,9 +10,13 @@ use crate::{generate, shell};
 pub fn run() -> Result<()> {
     commits::run()?;
     shell::run("", &["cargo", "fmt", "--all", "--check"])?;
+    shell::run("fuzz", &["cargo", "fmt", "--check"])?;
     shell::run("", &[&shell::python_tool("typos", "1.51.1")?])?;
     let clippy = ["cargo", "clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"];
     shell::run("", &clippy)?;
+    // A workspace of its own, with what is built already.
+    let line = ["cargo", "clippy", "-q", "--locked", "--target-dir", "../target", "--"];
+    shell::run("fuzz", &[&line[..], &["-D", "warnings"]].concat())?;
     shell::say("generated files");
     generate::run(true)?;
     shell::ensure_cargo_tool("cargo-machete", "0.9.2")?;

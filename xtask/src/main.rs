@@ -4,7 +4,7 @@
 //! - [`generate`]: files that are made from code, with [`typescript`];
 //! - [`layout`]: which functions lie side by side in the program;
 //! - [`demo`]: something visible;
-//! - [`torture`]: proofs that take long, one at a time;
+//! - [`fuzz`]: any bytes against what reads them; [`torture`]: proofs that take long, one at a time;
 //! - [`bench`]: numbers, as ratios, into `docs/benchmarks.md`;
 //! - [`shell`]: running other programs, [`hub_process`]: a hub among them; [`http`]: asking them.
 
@@ -12,6 +12,7 @@ mod bench;
 mod check;
 mod clients;
 mod demo;
+mod fuzz;
 mod generate;
 mod http;
 mod hub_process;
@@ -38,7 +39,7 @@ enum Chore {
     Demo(demo::Options),
     /// Installs what the tests need and runs all of them.
     Test {
-        /// Leave out a part, by name: rust, web, agreement, hub, clients or demo. Said at the end.
+        /// Leave out a part, by name: rust, fuzz, web, agreement, hub, clients or demo. Said at the end.
         #[arg(long, value_name = "PART")]
         skip: Vec<String>,
     },

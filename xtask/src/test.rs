@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Result, bail};
 
-use crate::{clients, demo, shell};
+use crate::{clients, demo, fuzz, shell};
 
 /// Runs a part with the built program.
 type Part = fn(&Path) -> Result<()>;
@@ -24,6 +24,7 @@ const PARTS: &[(&str, Part)] = &[
         let line = ["cargo", "test", "-q", "--workspace", "--no-fail-fast", "--", &threads];
         shell::run("", &line)
     }),
+    ("fuzz", |_| fuzz::run_short()),
     ("web", |_| shell::run("web", &["npm", "test", "--silent"])),
     ("agreement", |_| shell::run("web", &["npm", "run", "--silent", "test:agreement"])),
     ("hub", |binary| {

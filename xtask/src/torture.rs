@@ -1,8 +1,9 @@
 //! `cargo xtask torture NAME`: the proofs that take long, one at a time.
 //!
 //! The short form of each is part of `cargo xtask test`. Every run, good or bad, becomes a dated row
-//! of `docs/torture.md`. A failing test prints its seed; `--seed` runs it again.
+//! of `docs/torture.md`; [`fuzzing`] has a table of its own. A failing test prints its seed; `--seed` runs it again.
 
+mod fuzzing;
 mod load;
 mod proofs;
 mod record;
@@ -28,6 +29,9 @@ pub struct Options {
     /// The seed of a run that failed, to run it again.
     #[arg(long)]
     seed: Option<u64>,
+    /// For `fuzz`: only this target.
+    #[arg(long)]
+    target: Option<String>,
     /// For `suite`: the number of the first run, to go on with a series that was interrupted.
     #[arg(long, default_value_t = 1)]
     from: u32,
@@ -46,6 +50,7 @@ pub fn run(options: &Options) -> Result<()> {
     };
     match proof.work {
         Work::Suite => run_suite(options),
+        Work::Fuzz => fuzzing::run(options.target.as_deref(), options.times.unwrap_or(1)),
         Work::Tests(lines) => run_tests(proof, lines, options),
     }
 }

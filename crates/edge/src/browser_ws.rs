@@ -119,7 +119,7 @@ where
 }
 
 /// Checks a handshake as RFC 6455 wants it, and returns the answer to its key.
-pub(crate) fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
+pub fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
     let has = |name: header::HeaderName, wanted: &str| {
         headers
             .get_all(name)

@@ -21,7 +21,7 @@ mod connection;
 pub mod era;
 pub mod http;
 pub mod hub_backend;
-mod lines;
+pub mod lines;
 mod oversize;
 pub mod question;
 mod roots;

@@ -1,10 +1,10 @@
 //! Reads newline-delimited messages of bounded length from a byte stream.
 //!
 //! Gives out one raw line at a time; a line that is too long is dropped as it arrives, and only
-//! its request id is remembered, so that somebody can be told. Also says what is wrong with a
-//! line that is no message. Cancel-safe: a dropped read goes on where it stopped.
+//! its request id is remembered, so that somebody can be told. Also decodes a line, or says what
+//! is wrong with one that is no message. Cancel-safe: a dropped read goes on where it stopped.
 
-use rmcp::model::{ErrorData, JsonRpcError, RequestId};
+use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError, RequestId};
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 use tokio::io::{self, AsyncBufReadExt, AsyncRead, BufReader};
@@ -12,7 +12,7 @@ use tokio::io::{self, AsyncBufReadExt, AsyncRead, BufReader};
 use crate::oversize::IdFinder;
 
 /// A reader of lines up to a limit.
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     source: BufReader<R>,
     limit: usize,
     line: Vec<u8>,
@@ -22,7 +22,7 @@ pub(crate) struct Lines<R> {
 
 /// What was read.
 #[derive(Debug, PartialEq)]
-pub(crate) enum Line {
+pub enum Line {
     /// One line without its end; the last one may have had none.
     Whole(Vec<u8>),
     /// A line beyond the limit, with the id of the request it was, if it was one.
@@ -33,12 +33,12 @@ pub(crate) enum Line {
 
 impl<R: AsyncRead + Unpin> Lines<R> {
     /// Reads from `source` lines of at most `limit` bytes.
-    pub(crate) fn new(source: R, limit: usize) -> Self {
+    pub fn new(source: R, limit: usize) -> Self {
         Self { source: BufReader::new(source), limit, line: Vec::new(), oversize: None }
     }
 
     /// Returns the next line.
-    pub(crate) async fn next(&mut self) -> io::Result<Line> {
+    pub async fn next(&mut self) -> io::Result<Line> {
         loop {
             let available = self.source.fill_buf().await?;
             if available.is_empty() {
@@ -87,6 +87,15 @@ fn keep(piece: &[u8], line: &mut Vec<u8>, oversize: &mut Option<IdFinder>, limit
     } else {
         line.extend_from_slice(piece);
     }
+}
+
+/// Reads a line as a message; the error is what to answer.
+pub fn decode(line: &[u8]) -> Result<ClientJsonRpcMessage, JsonRpcError> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    if let Some(refusal) = refusal_of_shape(line) {
+        return Err(refusal);
+    }
+    serde_json::from_slice(line).map_err(|_| refusal(line))
 }
 
 /// Refuses a message of which no tree is built: it nests too deep, or has too many values.

@@ -15,6 +15,8 @@ pub enum Work {
     Suite,
     /// Command lines that run tests in their long form.
     Tests(&'static [&'static [&'static str]]),
+    /// The targets of `fuzz/`.
+    Fuzz,
 }
 
 pub const PROOFS: &[Proof] = &[
@@ -63,12 +65,17 @@ pub const PROOFS: &[Proof] = &[
         work: Work::Tests(&[&it("soak")]),
     },
     Proof {
-        name: "fuzz",
+        name: "properties",
         what: "100,000 generated cases per property; odd values in every recorded frame",
         work: Work::Tests(&[
             &["cargo", "test", "-q", "--release", "-p", "hub", "-p", "store", "-p", "snapshot"],
             &["cargo", "test", "-q", "--release", "-p", "dialect", "--test", "golden"],
         ]),
+    },
+    Proof {
+        name: "fuzz",
+        what: "every target of fuzz/, ten million inputs or 20 minutes each",
+        work: Work::Fuzz,
     },
 ];
 

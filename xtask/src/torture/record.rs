@@ -6,7 +6,8 @@ use anyhow::{Context, Result};
 
 use crate::shell;
 
-const DOCUMENT: &str = "docs/torture.md";
+/// Where the rows are.
+pub const DOCUMENT: &str = "docs/torture.md";
 
 /// What came of one run.
 pub struct Row {
@@ -20,9 +21,8 @@ pub struct Row {
 
 impl Row {
     pub fn new(proof: &str, what: &str, took: Duration, passed: bool) -> Result<Self> {
-        let date = shell::output("", &["date", "-u", "+%Y-%m-%d %H:%M"])?.trim().to_owned();
-        let (proof, what, commit) = (proof.to_owned(), what.to_owned(), commit()?);
-        Ok(Self { proof, date, commit, what, took, passed })
+        let (proof, what) = (proof.to_owned(), what.to_owned());
+        Ok(Self { proof, date: date()?, commit: commit()?, what, took, passed })
     }
 
     fn write(&self) -> String {
@@ -34,8 +34,13 @@ impl Row {
     }
 }
 
+/// Returns the time now, for people.
+pub fn date() -> Result<String> {
+    Ok(shell::output("", &["date", "-u", "+%Y-%m-%d %H:%M"])?.trim().to_owned())
+}
+
 /// Names what is checked out, with a mark if more than the document has been changed since.
-fn commit() -> Result<String> {
+pub fn commit() -> Result<String> {
     let mut commit = shell::output("", &["git", "rev-parse", "--short", "HEAD"])?.trim().to_owned();
     let document = format!(":!{DOCUMENT}");
     if !shell::output("", &["git", "status", "--porcelain", "--", ".", &document])?.is_empty() {
@@ -44,7 +49,7 @@ fn commit() -> Result<String> {
     Ok(commit)
 }
 
-/// Adds a row at the end of the table.
+/// Adds a row at the end of the last table.
 pub fn add(row: &Row) -> Result<()> {
     let path = shell::root().join(DOCUMENT);
     let mut text = fs::read_to_string(&path).with_context(|| format!("{DOCUMENT} is missing"))?;

@@ -25,7 +25,7 @@ use super::{
     Limits,
     admission::{Backlog, Entry, OpenRequests},
 };
-use crate::lines::{Line, Lines, refusal, refusal_of_shape};
+use crate::lines::{Line, Lines, decode};
 
 /// The code of a request that was refused because too many are open.
 const BUSY: ErrorCode = ErrorCode(-32000);
@@ -213,14 +213,6 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
 
 fn is_blank(line: &[u8]) -> bool {
     line.iter().all(u8::is_ascii_whitespace)
-}
-
-fn decode(line: &[u8]) -> Result<ClientJsonRpcMessage, JsonRpcError> {
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    if let Some(refusal) = refusal_of_shape(line) {
-        return Err(refusal);
-    }
-    serde_json::from_slice(line).map_err(|_| refusal(line))
 }
 
 /// Tells whether `rmcp` leaves its opening phase with this request.
