@@ -40,8 +40,9 @@ mod program {
     pub mod config;
     pub mod failure;
     pub mod folders;
+    pub mod terminal;
 }
-use program::{config, failure, folders};
+use program::{config, failure, folders, terminal};
 
 /// One thing to fuzz.
 pub struct Target {

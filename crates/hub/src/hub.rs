@@ -353,7 +353,9 @@ impl Hub {
                     refreshes.spawn(async move {
                         let query = StateQuery { force_refresh: true, ..StateQuery::default() };
                         if let Err(fault) = hub.refresh(&session, &query).await {
-                            tracing::debug!(session = %session.id, %fault, "no state to sync");
+                            // Its words may be the page's.
+                            let code = fault.code.as_str();
+                            tracing::debug!(session = %session.id, code, "no state to sync");
                         }
                         session.refreshed();
                     });

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use crate::terminal;
+
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
 pub struct Failure {
@@ -48,7 +50,7 @@ impl Failure {
     /// Prints the message and returns the exit code.
     pub fn report(self) -> ExitCode {
         if !self.message.is_empty() {
-            eprintln!("tabwire: {}", self.message);
+            terminal::tell(&self.message);
         }
         ExitCode::from(self.exit)
     }

@@ -7,7 +7,8 @@
 //! - [`folders`]: what is known of the user's folders, for uploads;
 //! - [`launcher`]: browsers that are started, on top of the hub; [`extension`]: what they load;
 //!   [`pages`]: what the hub serves besides;
-//! - [`failure`]: errors with the exit code that fits.
+//! - [`failure`]: errors with the exit code that fits; [`terminal`]: where commands print;
+//!   [`log`]: where the hub does.
 //!
 //! It wires the rooms together and holds no logic of its own.
 
@@ -21,7 +22,9 @@ mod failure;
 mod folders;
 mod kept;
 mod launcher;
+mod log;
 mod pages;
+mod terminal;
 mod wiring;
 
 use std::process::ExitCode;

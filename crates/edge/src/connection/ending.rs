@@ -65,7 +65,8 @@ impl End {
             Self::Gone => return Parting::Nothing,
             Self::PeerClosed => return Parting::AnswerTheClose,
         };
-        tracing::debug!(reason = closing.reason.as_str(), message = closing.message, "closing");
+        // The message is for the peer: it may quote what the peer has sent.
+        tracing::debug!(reason = closing.reason.as_str(), "closing");
         edge.hub.metrics().closed(closing.reason);
         Parting::Say { closing, is_announced }
     }

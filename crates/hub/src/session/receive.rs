@@ -67,8 +67,8 @@ impl Session {
             FromBrowser::Status { call, status } => self.call_told(&mut core, call, status),
             FromBrowser::Stray => self.services.metrics.stray(Stray::Unknown),
             FromBrowser::Alive => {}
-            FromBrowser::Bye { message } => {
-                tracing::debug!(session = %self.id, message, "peer says goodbye");
+            FromBrowser::Bye { .. } => {
+                tracing::debug!(session = %self.id, "peer says goodbye");
                 core.leaving = true;
             }
             FromBrowser::Hello(_) | FromBrowser::Greeting(_) | FromBrowser::Proof { .. } => {

@@ -8,6 +8,7 @@ use crate::{
     api::{self, Api},
     cli::{Audit, AuditAction, AuditTail},
     failure::Failure,
+    terminal,
 };
 
 /// Lines of one answer.
@@ -34,11 +35,11 @@ async fn show(options: &AuditTail) -> Result<(), Failure> {
             break;
         }
     }
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     for line in &newest {
         match options.target.json {
             true => writeln!(out, "{line}")?,
-            false => writeln!(out, "{}", for_people(line))?,
+            false => writeln!(out, "{}", terminal::one_line(&for_people(line)))?,
         }
     }
     Ok(())

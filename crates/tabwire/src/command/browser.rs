@@ -8,6 +8,7 @@ use crate::{
     api::{self, Api},
     cli::{Browser, BrowserAction},
     failure::Failure,
+    terminal,
 };
 
 pub fn run(options: &Browser) -> Result<(), Failure> {
@@ -31,7 +32,7 @@ pub fn run(options: &Browser) -> Result<(), Failure> {
     let body = json!({"tool": "browser_instance", "args": args});
     api::block_on(async {
         let answer = Api::new(target).post("/api/call", &body).await?;
-        let mut out = std::io::stdout();
+        let mut out = terminal::stdout();
         match target.json {
             true => writeln!(out, "{}", answer["result"])?,
             false => writeln!(out, "{}", answer["text"].as_str().unwrap_or_default())?,

@@ -13,6 +13,7 @@ use crate::{
     api::{self, Api},
     cli::Call,
     failure::Failure,
+    terminal,
 };
 
 pub fn run(options: &Call) -> Result<(), Failure> {
@@ -34,7 +35,7 @@ pub fn run(options: &Call) -> Result<(), Failure> {
         if let Some(path) = &options.out {
             save(&api, &answer, path).await?;
         }
-        let mut out = std::io::stdout();
+        let mut out = terminal::stdout();
         match (options.target.json, &answer["result"]) {
             (true, _) => writeln!(out, "{answer}")?,
             (false, Value::Null) if answer["text"].is_string() => {

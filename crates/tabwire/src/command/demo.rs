@@ -22,7 +22,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::{client::Client, script::Played, stage::Stage};
 use super::stdio::own_program;
-use crate::{api, cli::Demo, failure::Failure, launcher, pages};
+use crate::{api, cli::Demo, failure::Failure, launcher, pages, terminal};
 
 pub fn run(options: &Demo) -> Result<(), Failure> {
     if pages::find("viewer", "index.html").is_none() {
@@ -129,7 +129,7 @@ fn is_on_path() -> bool {
 
 /// Prints a line. A reader that has left is no reason to leave a browser behind.
 fn say(line: &str) {
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 

@@ -8,6 +8,7 @@ use crate::{
     api::{self, Api},
     cli::Dialects,
     failure::Failure,
+    terminal,
 };
 
 pub fn run(options: &Dialects) -> Result<(), Failure> {
@@ -18,7 +19,7 @@ pub fn run(options: &Dialects) -> Result<(), Failure> {
 }
 
 fn show(dialects: &Value, as_json: bool) -> Result<(), Failure> {
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     if as_json {
         writeln!(out, "{dialects}")?;
         return Ok(());

@@ -17,12 +17,13 @@ use crate::{
     cli::setup::Doctor,
     config::{Layers, Settings},
     failure::Failure,
+    terminal,
 };
 
 pub fn run(options: &Doctor) -> Result<(), Failure> {
     api::block_on(async {
         let findings = look(options).await?;
-        let mut out = std::io::stdout();
+        let mut out = terminal::stdout();
         match options.json {
             true => {
                 let body = serde_json::to_string(&findings).map_err(Failure::failed)?;

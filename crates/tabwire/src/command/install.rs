@@ -16,6 +16,7 @@ use crate::{
     cli::setup::{How, Install},
     config::Own,
     failure::Failure,
+    terminal,
 };
 
 /// Unpacks the extension into a data folder and returns where it is.
@@ -113,7 +114,7 @@ pub fn carry_out(command: &str, parts: &[Part], how: &How, next: &[String]) -> R
 }
 
 fn conclude(how: &How, told: &[Value], next: &[String]) -> Result<(), Failure> {
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     if how.json {
         let body = json!({"dryRun": how.dry_run, "parts": told, "next": next});
         return Ok(writeln!(out, "{body}")?);
@@ -168,7 +169,7 @@ impl Outcome {
     }
 
     fn tell(&self) -> Result<(), Failure> {
-        let mut out = std::io::stdout();
+        let mut out = terminal::stdout();
         match self.state {
             "done" => writeln!(out, "  done")?,
             "declined" => writeln!(out, "  left as it is")?,
@@ -196,7 +197,7 @@ impl Outcome {
 }
 
 fn show(part: &Part) -> Result<(), Failure> {
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     match &part.state {
         State::Nothing(why) => writeln!(out, "{}: {why}", part.title)?,
         State::Planned { changes, note } => {
@@ -221,7 +222,7 @@ fn show(part: &Part) -> Result<(), Failure> {
 }
 
 fn ask() -> Result<bool, Failure> {
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     write!(out, "  Do it? [y/N] ")?;
     out.flush()?;
     let mut answer = String::new();

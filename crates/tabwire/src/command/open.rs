@@ -14,6 +14,7 @@ use crate::{
     api::{self, Api, data_folder},
     cli::Open,
     failure::Failure,
+    terminal,
 };
 
 pub fn run(options: &Open) -> Result<(), Failure> {
@@ -37,13 +38,13 @@ pub fn run(options: &Open) -> Result<(), Failure> {
     }
     let url = format!("http://127.0.0.1:{port}/{}/{}", options.page.as_str(), query(options));
     let is_shown = !options.print && show(&url);
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     match options.json {
         true => writeln!(out, "{}", json!({"url": url, "opened": is_shown}))?,
         false => writeln!(out, "{url}")?,
     }
     if !is_shown && !options.print {
-        eprintln!("tabwire: no browser could be opened here; open the address in one");
+        terminal::tell("no browser could be opened here; open the address in one");
     }
     Ok(())
 }
@@ -61,15 +62,17 @@ fn print_link(options: &Open) -> Result<(), Failure> {
     };
     let code = made["code"].as_str().unwrap_or_default();
     let url = format!("http://{host}/{}/{}#code={code}", options.page.as_str(), query(options));
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     match options.json {
         true => writeln!(out, "{}", json!({"url": url, "opened": false}))?,
         false => writeln!(out, "{url}")?,
     }
     if !hosts.contains(&host.as_str()) {
-        eprintln!("tabwire: the hub is not known as {host}; start it with --allow-host {host}");
+        terminal::tell(format!(
+            "the hub is not known as {host}; start it with --allow-host {host}"
+        ));
     } else if !is_elsewhere(&&host.as_str()) {
-        eprintln!("tabwire: the hub is reached on this machine only; see --bind");
+        terminal::tell("the hub is reached on this machine only; see --bind");
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use guard::{
 use machine::discovery::iso_time;
 use serde_json::{Value, json};
 
-use crate::{api, cli::Pair, config::Own, failure::Failure};
+use crate::{api, cli::Pair, config::Own, failure::Failure, terminal};
 
 /// How often it is looked whether the code was used.
 const LOOK: Duration = Duration::from_millis(200);
@@ -29,7 +29,7 @@ pub fn run(options: &Pair) -> Result<(), Failure> {
             must_run(&data).await?;
         }
         if let Some(notice) = pairings.notice().map_err(Failure::failed)? {
-            eprintln!("tabwire: {notice}");
+            terminal::tell(notice);
         }
         let offer = pairings.offer_code().map_err(Failure::failed)?;
         show(&offer, options.json)?;
@@ -68,7 +68,7 @@ pub fn for_programs(paired: &Paired) -> Value {
 /// Shows a paired browser to people.
 pub fn for_people(paired: &Paired) -> String {
     match &paired.name {
-        Some(name) => format!("{name} ({})", paired.instance),
+        Some(name) => format!("{} ({})", terminal::one_line(name), paired.instance),
         None => paired.instance.to_string(),
     }
 }
@@ -85,7 +85,7 @@ async fn must_run(data: &Path) -> Result<(), Failure> {
 }
 
 fn show(offer: &Offer, as_json: bool) -> Result<(), Failure> {
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     let (code, minutes) = (&offer.code, CODE_LIFE.as_secs() / 60);
     match as_json {
         true => writeln!(
@@ -108,7 +108,7 @@ async fn wait(pairings: &Pairings, offer: &Offer, as_json: bool) -> Result<(), F
         match pairings.code_state(&offer.id).map_err(Failure::failed)? {
             CodeState::Waiting => tokio::time::sleep(LOOK).await,
             CodeState::Used(paired) => {
-                let mut out = std::io::stdout();
+                let mut out = terminal::stdout();
                 match as_json {
                     true => writeln!(out, "{}", json!({"paired": for_programs(&paired)}))?,
                     false => writeln!(out, "paired with {}", for_people(&paired))?,
@@ -126,19 +126,19 @@ async fn wait(pairings: &Pairings, offer: &Offer, as_json: bool) -> Result<(), F
 fn list(pairings: &Pairings, as_json: bool) -> Result<(), Failure> {
     let paired = pairings.list().map_err(Failure::failed)?;
     if let Some(notice) = pairings.notice().map_err(Failure::failed)? {
-        eprintln!("tabwire: {notice}");
+        terminal::tell(notice);
     }
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     if as_json {
         let all: Vec<_> = paired.iter().map(for_programs).collect();
         return Ok(writeln!(out, "{}", json!(all))?);
     }
-    if paired.is_empty() && out.is_terminal() {
+    if paired.is_empty() && std::io::stdout().is_terminal() {
         writeln!(out, "no browser is paired; pair one with `tabwire pair`")?;
     }
     for one in &paired {
         let by = if one.by == By::Code { "code" } else { "native" };
-        let name = one.name.as_deref().unwrap_or("-");
+        let name = terminal::one_line(one.name.as_deref().unwrap_or("-"));
         writeln!(out, "{name:<20} {:<38} {by:<8} {}", one.instance.as_str(), iso(one.paired_at))?;
     }
     Ok(())

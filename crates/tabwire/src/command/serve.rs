@@ -24,7 +24,6 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 use tools::launching::Launcher;
-use tracing_subscriber::{EnvFilter, Registry, fmt, layer::SubscriberExt, reload};
 
 use super::version::VERSION;
 use crate::{
@@ -34,14 +33,13 @@ use crate::{
     folders,
     kept::{self, Kept},
     launcher::{self, OwnLauncher},
+    log::{self, LogLevel},
     pages,
     wiring::{self, FrontDesk},
 };
 
 /// How often a hub in the background looks after its log.
 const LOG_CARE: Duration = Duration::from_secs(60);
-
-type LogHandle = reload::Handle<EnvFilter, Registry>;
 
 pub fn run(
     layers: &Layers,
@@ -59,7 +57,7 @@ pub fn run(
             "--open is for loopback only: others on the network can reach this address",
         ));
     }
-    let log = start_log(&settings);
+    let log = log::start(&settings.own.log_level);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -70,7 +68,7 @@ pub fn run(
 async fn serve(
     layers: &Layers,
     settings: Settings,
-    log: &LogHandle,
+    log: &LogLevel,
     idle_exit: Option<Duration>,
 ) -> Result<(), Failure> {
     // The lock first, the port second: whoever has both is the hub. Held until the very end.
@@ -272,7 +270,7 @@ fn warn_of_tokens(config: &edge::Config) {
 fn reload(
     layers: &Layers,
     edge: &Edge,
-    log: &LogHandle,
+    log: &LogLevel,
     first: &Settings,
 ) -> Option<launch::Config> {
     let loaded = layers.load().and_then(|settings| {
@@ -292,7 +290,7 @@ fn reload(
         let (port, bind, compat) = fixed(&first.edge);
         settings.edge = edge::Config { port, bind, compat, ..settings.edge };
     }
-    let _ = log.reload(filter(&settings.own.log_level));
+    log.set(&settings.own.log_level);
     edge.toolbox.select(settings.own.tools());
     edge.toolbox.list_pages_of(settings.own.direct_pages());
     // The data folder that counts is the one that the hub was started with.
@@ -304,26 +302,6 @@ fn reload(
     edge.hub.reconfigure(settings.hub);
     tracing::info!("settings reloaded");
     Some(settings.launch)
-}
-
-fn start_log(settings: &Settings) -> LogHandle {
-    let (filter, handle) = reload::Layer::new(filter(&settings.own.log_level));
-    let lines =
-        fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
-    // An error means that a log was started before; this is the only place that does.
-    let _ = tracing::subscriber::set_global_default(
-        tracing_subscriber::registry().with(filter).with(lines),
-    );
-    handle
-}
-
-fn filter(level: &str) -> EnvFilter {
-    match level {
-        "debug" | "trace" => EnvFilter::new(level),
-        // The MCP library tells about every request at `info`, and about clients that leave in
-        // the middle of something at `error`; both are `debug` in our words.
-        level => EnvFilter::new(format!("{level},rmcp=off")),
-    }
 }
 
 /// What the outside wants.

@@ -8,6 +8,7 @@ use crate::{
     api::{self, Api},
     cli::{Sessions, SessionsChange, Target},
     failure::Failure,
+    terminal,
 };
 
 pub fn run(options: &Sessions) -> Result<(), Failure> {
@@ -24,7 +25,7 @@ pub fn run(options: &Sessions) -> Result<(), Failure> {
 }
 
 async fn make(change: &SessionsChange) -> Result<(), Failure> {
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     match change {
         SessionsChange::Forget { session, away, target } => {
             let mut body = json!({ "away": away });
@@ -58,7 +59,7 @@ async fn make(change: &SessionsChange) -> Result<(), Failure> {
 }
 
 fn say(target: &Target, words: &str) -> Result<(), Failure> {
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     match target.json {
         true => writeln!(out, "{{}}")?,
         false => writeln!(out, "{words}")?,
@@ -68,7 +69,7 @@ fn say(target: &Target, words: &str) -> Result<(), Failure> {
 
 async fn list(api: &Api, as_json: bool) -> Result<(), Failure> {
     let body = api.get("/api/sessions").await?;
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     if as_json {
         writeln!(out, "{}", body["sessions"])?;
         return Ok(());
@@ -109,7 +110,7 @@ async fn show(api: &Api, name: &str, options: &Sessions) -> Result<(), Failure> 
         Err(failure) if options.refresh => return Err(failure),
         Err(_) => json!(null),
     };
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     match options.target.json {
         true => writeln!(out, "{session}")?,
         false => writeln!(out, "{session:#}")?,

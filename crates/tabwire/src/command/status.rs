@@ -5,13 +5,13 @@ use std::io::Write;
 use machine::{HubRecord, Status as Found};
 use serde_json::json;
 
-use crate::{api, cli::Status, config::Own, failure::Failure};
+use crate::{api, cli::Status, config::Own, failure::Failure, terminal};
 
 pub fn run(options: &Status) -> Result<(), Failure> {
     let data = options.data.clone().unwrap_or_else(|| Own::default().data);
     api::block_on(async {
         let found = machine::status(&data).await.map_err(Failure::failed)?;
-        let mut out = std::io::stdout();
+        let mut out = terminal::stdout();
         if options.json {
             writeln!(out, "{}", for_programs(&found))?;
         }

@@ -5,7 +5,7 @@ use std::io::Write;
 use machine::{ControlError, Stopped};
 use serde_json::json;
 
-use crate::{api, cli::Stop, config::Own, failure::Failure, launcher::end_leftovers};
+use crate::{api, cli::Stop, config::Own, failure::Failure, launcher::end_leftovers, terminal};
 
 pub fn run(options: &Stop) -> Result<(), Failure> {
     let data = options.data.clone().unwrap_or_else(|| Own::default().data);
@@ -26,7 +26,7 @@ pub fn run(options: &Stop) -> Result<(), Failure> {
             _ => Failure::failed(error),
         })?;
         let forced = stopped == Stopped::Forced;
-        let mut out = std::io::stdout();
+        let mut out = terminal::stdout();
         match (options.json, forced) {
             (true, _) => {
                 let mut told = json!({"stopped": true, "forced": forced});

@@ -10,6 +10,7 @@ use crate::{
     cli::{Store, StoreAction},
     config::Own,
     failure::Failure,
+    terminal,
 };
 
 pub fn run(options: &Store) -> Result<(), Failure> {
@@ -28,7 +29,7 @@ pub fn run(options: &Store) -> Result<(), Failure> {
             compact(&file, options.json)
         }
         StoreAction::Export => {
-            let mut out = std::io::BufWriter::new(std::io::stdout());
+            let mut out = std::io::BufWriter::new(terminal::stdout());
             export::export(&file, &mut out).map_err(Failure::failed)?;
             Ok(out.flush()?)
         }
@@ -38,7 +39,7 @@ pub fn run(options: &Store) -> Result<(), Failure> {
 fn check(file: &Path, as_json: bool) -> Result<(), Failure> {
     let report = operate::check(file).map_err(Failure::failed)?;
     let bad: u64 = report.tables.iter().map(|table| table.bad).sum();
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     if as_json {
         let tables: Vec<_> = report
             .tables
@@ -68,7 +69,7 @@ fn check(file: &Path, as_json: bool) -> Result<(), Failure> {
 
 fn compact(file: &Path, as_json: bool) -> Result<(), Failure> {
     let (before, after) = operate::compact(file).map_err(Failure::failed)?;
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     match as_json {
         true => writeln!(out, "{}", json!({"before": before, "after": after}))?,
         false => writeln!(out, "{before} bytes before, {after} after")?,

@@ -10,6 +10,7 @@ use crate::{
     api::{self, Api},
     cli::Tail,
     failure::Failure,
+    terminal,
 };
 
 /// Longest payload that is shown on a line for people.
@@ -23,10 +24,10 @@ pub fn run(options: &Tail) -> Result<(), Failure> {
     api::block_on(async {
         let api = Api::new(&options.target);
         api.lines(&path, |line| {
-            let mut out = std::io::stdout();
+            let mut out = terminal::stdout();
             match options.target.json {
                 true => writeln!(out, "{line}")?,
-                false => writeln!(out, "{}", for_people(line))?,
+                false => writeln!(out, "{}", terminal::one_line(&for_people(line)))?,
             }
             out.flush()?;
             Ok(())

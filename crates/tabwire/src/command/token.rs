@@ -5,7 +5,7 @@ use std::io::Write;
 use guard::own_token;
 use serde_json::{Value, json};
 
-use crate::{api, cli::Token, failure::Failure};
+use crate::{api, cli::Token, failure::Failure, terminal};
 
 pub fn run(options: &Token) -> Result<(), Failure> {
     let data = api::data_folder(options.data.as_ref());
@@ -16,7 +16,7 @@ pub fn run(options: &Token) -> Result<(), Failure> {
         None => api::block_on(async { Ok(last_port(&data).await) })?,
     };
     let url = format!("http://127.0.0.1:{port}/mcp");
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     match options.json {
         true => {
             let file = own_token::path(&data);

@@ -15,6 +15,7 @@ use crate::{
     cli::Unpair,
     config::Own,
     failure::Failure,
+    terminal,
 };
 
 pub fn run(options: &Unpair) -> Result<(), Failure> {
@@ -86,14 +87,14 @@ fn forget(pairings: &Pairings, wanted: Option<InstanceId>) -> Result<Vec<Value>,
 }
 
 fn report(as_json: bool, gone: &[Value], cut: u64) -> Result<(), Failure> {
-    let mut out = std::io::stdout();
+    let mut out = terminal::stdout();
     if as_json {
         return Ok(writeln!(out, "{}", json!({"unpaired": gone, "cut": cut}))?);
     }
     for one in gone {
         let instance = one["instance"].as_str().unwrap_or_default();
         match one["name"].as_str() {
-            Some(name) => writeln!(out, "unpaired {name} ({instance})")?,
+            Some(name) => writeln!(out, "unpaired {} ({instance})", terminal::one_line(name))?,
             None => writeln!(out, "unpaired {instance}")?,
         }
     }
