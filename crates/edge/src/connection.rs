@@ -252,7 +252,7 @@ where
                 let now = Instant::now();
                 if now < heard + patience {
                     timer.as_mut().reset(heard + patience);
-                } else if now > timer.deadline() + STALL {
+                } else if now > timer.deadline() + STALL || attachment.hub_slept_since(heard) {
                     (heard, asked) = (now, false);
                     timer.as_mut().reset(heard + liveness.ask_after);
                 } else if asked {

@@ -48,6 +48,13 @@ impl Pulse {
         beats.last = Some(Instant::now());
     }
 
+    /// Whether the hub has slept since then, or at least has woken: what it has not heard meanwhile
+    /// says nothing about who should have said it.
+    pub fn slept_since(&self, since: Instant) -> bool {
+        let beats = self.beats.lock();
+        beats.is_late() || beats.woken.is_some_and(|woken| woken > since)
+    }
+
     /// Returns at once, or after a moment when the hub has just slept.
     pub async fn settle(&self) {
         let slept = {
@@ -63,6 +70,23 @@ impl Pulse {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_sleep_is_remembered_by_who_waited_through_it() {
+        let pulse = Pulse::default();
+        pulse.beat();
+        let before = Instant::now();
+        tokio::time::advance(BEAT).await;
+        pulse.beat();
+        assert!(!pulse.slept_since(before));
+        tokio::time::advance(LATE + BEAT).await;
+        assert!(pulse.slept_since(before), "also before it was noticed");
+        pulse.beat();
+        tokio::time::advance(BEAT).await;
+        pulse.beat();
+        assert!(pulse.slept_since(before));
+        assert!(!pulse.slept_since(Instant::now()), "who came later knows nothing of it");
+    }
 
     #[tokio::test(start_paused = true)]
     async fn only_after_a_sleep_does_a_call_wait() {

@@ -67,6 +67,11 @@ impl Attachment {
     pub fn receive(&self, message: FromBrowser) -> Result<(), Closing> {
         self.session.receive(self.number, message)
     }
+
+    /// Whether the hub itself has slept since then, so that a silent peer had no chance to be heard.
+    pub fn hub_slept_since(&self, since: Instant) -> bool {
+        self.session.services.pulse.slept_since(since)
+    }
 }
 
 impl Drop for Attachment {
