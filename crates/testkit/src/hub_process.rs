@@ -82,6 +82,11 @@ impl HubOptions {
         self
     }
 
+    /// Sets several variables.
+    pub fn variables(self, variables: &[(&str, String)]) -> Self {
+        variables.iter().fold(self, |options, (name, value)| options.variable(name, value))
+    }
+
     /// Returns the folder of this hub, for files that the flags name.
     pub fn place(&self) -> &Place {
         &self.place

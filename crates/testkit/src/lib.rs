@@ -2,8 +2,8 @@
 //!
 //! - [`wait`]: deadlines, and conditions that are looked at until they hold; [`unanswered`] and
 //!   [`kernel`]: what to compare with where a number of seconds would say nothing;
-//! - [`rng`]: chance that can be repeated; [`torture`]: how hard tests try; [`place`]: folders that
-//!   leave nothing behind;
+//! - [`rng`]: chance that can be repeated; [`clock`]: time that is set; [`torture`]: how hard tests
+//!   try; [`place`]: folders that leave nothing behind;
 //! - [`hub_process`]: the real program as a child, on a port of its own; [`command`]: its commands;
 //!   [`machine`]: a hub in the background, over its deaths;
 //! - [`http`]: requests down to their bytes; [`api`]: the admin API; [`metrics`]: its counters;
@@ -26,6 +26,7 @@
 pub mod api;
 pub mod app;
 pub mod browser;
+pub mod clock;
 pub mod command;
 pub mod cutter;
 pub mod dial;
@@ -54,6 +55,7 @@ pub mod wait;
 pub use api::Api;
 pub use app::{Answer, FakeApp};
 pub use browser::FakeBrowser;
+pub use clock::FakeClock;
 pub use command::{Commands, Running};
 pub use cutter::Cutter;
 pub use dial::Dial;

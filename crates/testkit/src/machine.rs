@@ -117,14 +117,12 @@ impl Machine {
 
     /// Makes the hub stand still, and returns once it does.
     pub async fn freeze_hub(&self) {
-        let pid = self.pid();
-        send_signal(pid, Signal::Stop);
-        eventually("the hub stands still", async || (state(pid) == Some('T')).then_some(())).await;
+        freeze(self.pid()).await;
     }
 
     /// Lets a frozen hub go on.
     pub fn thaw_hub(&self) {
-        send_signal(self.pid(), Signal::Continue);
+        thaw(self.pid());
     }
 
     fn is_hub(&self, pid: u32) -> bool {
@@ -146,6 +144,17 @@ impl Drop for Machine {
             eprintln!("--- hubs in the background said:\n{said}---");
         }
     }
+}
+
+/// Makes a process stand still, and returns once it does.
+pub async fn freeze(pid: u32) {
+    send_signal(pid, Signal::Stop);
+    eventually("the process stands still", async || (state(pid) == Some('T')).then_some(())).await;
+}
+
+/// Lets a frozen process go on.
+pub fn thaw(pid: u32) {
+    send_signal(pid, Signal::Continue);
 }
 
 /// Waits until a process has ended.

@@ -32,8 +32,13 @@ pub const PROOFS: &[Proof] = &[
     },
     Proof {
         name: "machine",
-        what: "starts at once, frozen hubs, terms, on a machine of its own",
-        work: Work::Tests(&[&it("machine_starts"), &it("machine_frozen"), &it("machine_terms")]),
+        what: "starts at once, frozen hubs, terms, ten minutes of sleep, on a machine of its own",
+        work: Work::Tests(&[
+            &it("machine_starts"),
+            &it("machine_frozen"),
+            &it("machine_terms"),
+            &it("machine_sleep"),
+        ]),
     },
     Proof {
         name: "cuts",

@@ -20,16 +20,19 @@ use crate::{
 };
 
 /// Waits, as a browser does, and says something.
-const WAITS: &str = "echo 'the browser says hello'; sleep 600 & wait";
+pub const WAITS: &str = "echo 'the browser says hello'; sleep 600 & wait";
 
 /// A hub whose browsers are a script.
-struct Scene {
-    hub: HubProcess,
+pub struct Scene {
+    pub hub: HubProcess,
 }
 
 impl Scene {
-    async fn new(script: &str, flags: &[&str]) -> Self {
-        let options = HubOptions::new(PROGRAM);
+    pub async fn new(script: &str, flags: &[&str]) -> Self {
+        Self::with(HubOptions::new(PROGRAM), script, flags).await
+    }
+
+    pub async fn with(options: HubOptions, script: &str, flags: &[&str]) -> Self {
         let browser = options.place().path().join("browser");
         fs::write(&browser, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&browser, fs::Permissions::from_mode(0o755)).unwrap();
@@ -41,20 +44,20 @@ impl Scene {
         Self { hub: options.start().await }
     }
 
-    fn data(&self) -> PathBuf {
+    pub fn data(&self) -> PathBuf {
         self.hub.place().folder("data").join("tabwire")
     }
 
-    fn records(&self) -> Vec<Value> {
+    pub fn records(&self) -> Vec<Value> {
         records(&self.data())
     }
 
-    async fn call(&self, args: Value) -> Response {
+    pub async fn call(&self, args: Value) -> Response {
         self.hub.api().call(json!({"tool": "browser_instance", "args": args})).await
     }
 
     /// Does the extension's part for the browser that comes up next.
-    async fn come_up(&self, instance: &str) -> FakeBrowser {
+    pub async fn come_up(&self, instance: &str) -> FakeBrowser {
         let record = eventually("a browser is started", async || {
             let mut records = self.records().into_iter();
             records.find(|record| record["session"].is_null() && record["pid"] != 0)
@@ -86,7 +89,7 @@ impl Scene {
     }
 
     /// Starts a browser that comes up; returns the answer and the extension.
-    async fn start(&self, mut args: Value, instance: &str) -> (Value, FakeBrowser) {
+    pub async fn start(&self, mut args: Value, instance: &str) -> (Value, FakeBrowser) {
         args["action"] = json!("new");
         let (answer, browser) = tokio::join!(self.call(args), self.come_up(instance));
         (answer.must_be(200).json()["result"].clone(), browser)
@@ -109,7 +112,7 @@ fn records(data: &Path) -> Vec<Value> {
     texts.filter_map(|text| serde_json::from_slice(&text).ok()).collect()
 }
 
-fn pid(result: &Value) -> u32 {
+pub fn pid(result: &Value) -> u32 {
     result["browser"]["pid"].as_u64().unwrap().try_into().unwrap()
 }
 

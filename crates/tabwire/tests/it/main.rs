@@ -8,14 +8,14 @@
 //! - who gets in: [`gates`], [`naming`], [`tokens`], [`pairing`], [`pairing_commands`], [`carried`],
 //!   [`app_asking`], [`app_caps`], [`script_rights`], [`viewer_link`];
 //! - what nobody should send: [`frames`], [`framing`], [`messages`], [`greed`], [`silence`], [`limits`];
-//! - operators: [`commands`], [`serving`], [`stopping`], [`metrics`], [`openapi`], [`pages`];
-//!   [`install`], [`doctor`];
+//! - operators: [`commands`], [`terminals`], [`log_secrets`], [`serving`], [`stopping`], [`metrics`],
+//!   [`openapi`], [`pages`]; [`install`], [`doctor`];
 //! - AI clients, from [`mcp_scene`]: [`mcp_eras`], [`mcp_apps`], [`mcp_changes`], [`mcp_resources`],
 //!   [`mcp_results`], [`mcp_prompts`], [`mcp_waiting`], [`mcp_pages`], [`mcp_progress`],
 //!   [`mcp_cancelling`], [`mcp_crowd`], [`mcp_binding`], [`mcp_lines`], [`mcp_bodies`], [`mcp_greed`],
 //!   [`mcp_gates`], [`mcp_relay`]; files that they put into pages: [`uploads`];
 //! - one hub per machine: [`machine_starts`], [`machine_deaths`], [`machine_frozen`],
-//!   [`machine_status`], [`machine_terms`];
+//!   [`machine_sleep`], [`machine_status`], [`machine_terms`];
 //! - clients of other projects: [`seed_hello3d`], [`seed_hello3d_tools`], [`seed_hello3d_pages`],
 //!   [`seed_hello3d_losses`], [`seed_moonsurf`], [`seed_moonsurf_doors`], [`seed_moonsurf_losses`];
 //! - extensions of other projects, from [`seed_browsers`]: [`seed_enhanced`], [`seed_enhanced_calls`],
@@ -23,7 +23,7 @@
 //!   [`seed_mcp_browser_console`], [`seed_mcp_browser_replay`], [`seed_mcp_browser_odd`];
 //!   [`seed_webmcp`], [`seed_webmcp_tabs`], [`seed_webmcp_crowd`]; all five in [`seed_all`], and the
 //!   file by which hubs are found in [`seed_discovery`];
-//! - browsers that the hub starts: [`browsers`];
+//! - browsers that the hub starts: [`browsers`], [`browser_crossings`];
 //! - apps that cannot be changed: [`manifests`];
 //! - the house itself: [`rooms`], [`security_doc`].
 //!
@@ -33,6 +33,7 @@
 
 mod app_asking;
 mod app_caps;
+mod browser_crossings;
 mod browsers;
 mod carried;
 mod commands;
@@ -54,8 +55,10 @@ mod keyed_calls;
 mod lanes;
 mod limits;
 mod load;
+mod log_secrets;
 mod machine_deaths;
 mod machine_frozen;
+mod machine_sleep;
 mod machine_starts;
 mod machine_status;
 mod machine_terms;
@@ -122,6 +125,7 @@ mod state;
 mod stopping;
 mod tab_owners;
 mod takeover;
+mod terminals;
 mod tokens;
 mod uploads;
 mod versions;

@@ -36,12 +36,23 @@ pub enum McpClient {
 
 impl McpClient {
     /// Connects a client to a hub.
-    pub async fn connect(program: &str, hub: &HubProcess, (by, era): (Transport, Era)) -> Self {
+    pub async fn connect(program: &str, hub: &HubProcess, way: (Transport, Era)) -> Self {
+        Self::connect_by(StdioOptions::of(program, hub), hub.port(), way).await
+    }
+
+    /// Connects a client to the hub on a port, or through this relay.
+    pub async fn connect_by(relay: StdioOptions, port: u16, (by, era): (Transport, Era)) -> Self {
         match by {
-            Transport::Stdio => {
-                Self::Stdio(Box::new(StdioOptions::of(program, hub).connect(era).await))
-            }
-            Transport::Http => Self::Http(McpHttp::connected(hub.port(), era).await),
+            Transport::Stdio => Self::Stdio(Box::new(relay.connect(era).await)),
+            Transport::Http => Self::Http(McpHttp::connected(port, era).await),
+        }
+    }
+
+    /// Returns the process of its relay.
+    pub fn relay(&self) -> Option<u32> {
+        match self {
+            Self::Stdio(client) => Some(client.pid()),
+            Self::Http(_) => None,
         }
     }
 

@@ -79,6 +79,11 @@ impl StdioOptions {
         self
     }
 
+    /// Sets several variables.
+    pub fn variables(self, variables: &[(&str, String)]) -> Self {
+        variables.iter().fold(self, |options, (name, value)| options.variable(name, value))
+    }
+
     /// Starts the relay; nothing has been said yet.
     pub fn start(self) -> McpStdio {
         let place = Place::create();
