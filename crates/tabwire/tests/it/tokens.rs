@@ -163,7 +163,10 @@ async fn an_open_hub_asks_nobody_here_and_everybody_who_was_forwarded() {
         ask.send(hub.port()).await.must_be(401);
     }
     Ask::get("/api/sessions").host("hub.example:8765").send(hub.port()).await.must_be(401);
-    assert!(hub.stderr().contains("every browser extension on this machine"), "{}", hub.stderr());
+    eventually("it warns", async || {
+        hub.stderr().contains("every browser extension on this machine").then_some(())
+    })
+    .await;
     let beyond = HubOptions::new(PROGRAM).flags(&["--open", "--bind", "0.0.0.0"]);
     let (status, said) = beyond.try_start().await.err().expect("a refusal");
     assert_eq!(status.code(), Some(4), "{said}");
