@@ -58,7 +58,7 @@ pub fn run(input: &[u8]) {
 
 /// Lets the head pass by as the listener does.
 fn is_ambiguous(head: &[u8]) -> bool {
-    let (mut watched, verdict) = framing::Watched::new(head);
+    let (mut watched, verdict) = framing::watch(head);
     let mut bytes = [0; 64];
     let mut context = Context::from_waker(Waker::noop());
     loop {

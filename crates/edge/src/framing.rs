@@ -2,32 +2,21 @@
 //!
 //! `Content-Length` beside `Transfer-Encoding` is how requests are smuggled past a proxy. The HTTP
 //! library prefers one and forgets the other before anybody sees it, so heads are looked at here, on
-//! their way in. Nothing is changed or kept: [`Watched`] only remembers that such a head came by, and
-//! [`serve`](crate::listener) answers for it. What follows a head with `Transfer-Encoding` or `Upgrade`
+//! their way in. Nothing is changed or kept: [`Verdict`] only remembers that such a head came by, and
+//! [`listener`](crate::listener) answers for it. What follows a head with `Transfer-Encoding` or `Upgrade`
 //! is not looked at; such a connection carries no request after it ([`is_last`]).
 
-use std::{
-    io,
-    pin::Pin,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
-    task::{Context, Poll},
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
 };
 
 use axum::http::{HeaderMap, header};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::AsyncRead;
+use tokio_util::io::InspectReader;
 
 /// Bytes of a line that are looked at: a name and the longest number.
 const LINE_BYTES: usize = 40;
-
-/// A byte stream whose requests' heads are looked at.
-pub struct Watched<Io> {
-    io: Io,
-    scan: Scan,
-    verdict: Verdict,
-}
 
 /// Whether a head came by that tells two ends. Clones share it.
 #[derive(Clone, Default)]
@@ -40,12 +29,16 @@ impl Verdict {
     }
 }
 
-impl<Io> Watched<Io> {
-    /// Begins to look.
-    pub fn new(io: Io) -> (Self, Verdict) {
-        let verdict = Verdict::default();
-        (Self { io, scan: Scan::default(), verdict: verdict.clone() }, verdict)
-    }
+/// Looks at the heads of what is read from a byte stream.
+pub fn watch<Io: AsyncRead>(io: Io) -> (InspectReader<Io, impl FnMut(&[u8])>, Verdict) {
+    let verdict = Verdict::default();
+    let (mut scan, told) = (Scan::default(), verdict.clone());
+    let look = move |bytes: &[u8]| {
+        if scan.walk(bytes) {
+            told.0.store(true, Ordering::Relaxed);
+        }
+    };
+    (InspectReader::new(io, look), verdict)
 }
 
 /// Returns whether a request must be the last one of its connection, unless it is switched.
@@ -146,51 +139,6 @@ impl Scan {
             Head { body: Some(length @ 1..), .. } => Part::Body(length),
             _ => Part::Head,
         };
-    }
-}
-
-impl<Io: AsyncRead + Unpin> AsyncRead for Watched<Io> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let polled = Pin::new(&mut self.io).poll_read(context, buffer);
-        if polled.is_ready() && self.scan.walk(&buffer.filled()[before..]) {
-            self.verdict.0.store(true, Ordering::Relaxed);
-        }
-        polled
-    }
-}
-
-impl<Io: AsyncWrite + Unpin> AsyncWrite for Watched<Io> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(context, slices)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(context)
     }
 }
 

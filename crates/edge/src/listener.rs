@@ -171,7 +171,7 @@ pub async fn serve_stream<Io>(edge: &Arc<Edge>, router: Router, io: Io, ends: En
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (io, verdict) = framing::Watched::new(io);
+    let (io, verdict) = framing::watch(io);
     let service = hyper::service::service_fn(|mut request: Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(ends);
         let (edge, router, verdict) = (edge.clone(), router.clone(), verdict.clone());

@@ -7,8 +7,8 @@ use crate::scene::Scene;
 
 /// What is hidden behind the first request: it would be done if it were found.
 fn hidden(port: u16) -> Vec<u8> {
-    let body = json!({"session": "bystander", "name": "smuggled", "data": 1});
-    Ask::own_post("/api/event", &body).bytes(port)
+    let body = json!({"session": "bystander", "tool": "greet"});
+    Ask::own_post("/api/call", &body).bytes(port)
 }
 
 #[tokio::test]
@@ -31,8 +31,12 @@ async fn a_length_beside_chunks_is_refused_and_ends_the_connection() {
             assert!(!matches!(more, Ok(Some(_))), "{path} {headers:?}: {more:?}");
         }
     }
-    let feed = scene.api().feed("bystander").await;
-    assert!(!feed.iter().any(|entry| entry["name"] == "smuggled"), "{feed:?}");
+    let calls = async || scene.api().metrics().await.sum("tabwire_calls_total");
+    assert_eq!(calls().await, 0.0, "nothing that was hidden was done");
+    let mut http = Http::connect(scene.port()).await;
+    http.send(&hidden(scene.port())).await.unwrap();
+    assert!(http.read_response().await.unwrap().unwrap().status < 300, "it could have been");
+    assert_eq!(calls().await, 1.0);
     scene.bystander_answers().await;
 }
 
