@@ -18,7 +18,11 @@ const SERVERS: &str = "mcp_servers";
 
 /// Returns the server's table; `None` means that it is not there.
 pub fn get(text: &str, name: &str) -> Result<Option<Value>, EditError> {
-    let table = read(without_mark(text).1)?;
+    server_of(without_mark(text).1, name)
+}
+
+fn server_of(text: &str, name: &str) -> Result<Option<Value>, EditError> {
+    let table = read(text)?;
     match table.get(SERVERS) {
         None => Ok(None),
         Some(Value::Table(servers)) => Ok(servers.get(name).cloned()),
@@ -33,7 +37,7 @@ pub fn set(text: &str, name: &str, entry: &Entry) -> Result<String, EditError> {
 }
 
 fn edit(text: &str, name: &str, entry: &Entry) -> Result<String, EditError> {
-    let edited = match get(text, name)? {
+    let edited = match server_of(text, name)? {
         None => append(text, name, entry),
         Some(_) => replace(text, name, entry)?,
     };
@@ -54,7 +58,7 @@ pub fn remove(text: &str, name: &str) -> Result<String, EditError> {
 }
 
 fn take_out(text: &str, name: &str) -> Result<String, EditError> {
-    if get(text, name)?.is_none() {
+    if server_of(text, name)?.is_none() {
         return Ok(text.to_owned());
     }
     let mut wanted = read(text)?;
@@ -170,6 +174,10 @@ fn without_mark(text: &str) -> (&str, &str) {
 }
 
 fn read(text: &str) -> Result<Table, EditError> {
+    // The library would pass over one more, and places would be counted from another start.
+    if text.starts_with('\u{feff}') {
+        return Err(EditError::Broken("it begins with two byte order marks".into()));
+    }
     toml::from_str(text).map_err(broken)
 }
 

@@ -86,3 +86,15 @@ fn what_cannot_be_edited_safely_is_refused() {
     let inline = "[mcp_servers]\ntabwire = { command = \"x\" }\n";
     assert!(remove(inline, "tabwire").is_err(), "it is left to its owner");
 }
+
+#[test]
+fn one_mark_is_passed_over_and_no_more() {
+    for count in 2..5 {
+        let text = format!("{}{OURS}", "\u{feff}".repeat(count));
+        for text in [&text, &"\u{feff}".repeat(count)] {
+            assert!(matches!(get(text, "tabwire"), Err(EditError::Broken(_))), "{text:?}");
+            assert!(set(text, "tabwire", &entry()).is_err(), "{text:?}");
+            assert!(remove(text, "tabwire").is_err(), "{text:?}");
+        }
+    }
+}
