@@ -6,7 +6,7 @@
 use std::{fs, path::Path};
 
 use rusqlite::{
-    Connection, params_from_iter,
+    Connection, OptionalExtension, params_from_iter,
     types::{Value, ValueRef},
 };
 
@@ -46,31 +46,29 @@ fn change_rows(path: &Path, input: &[u8]) -> rusqlite::Result<()> {
 }
 
 fn change(connection: &Connection, line: &str) -> rusqlite::Result<()> {
-    let mut words = line.splitn(4, ' ');
-    let mut next = || words.next().unwrap_or_default();
-    let Some(table) = TABLES.iter().find(|table| **table == line.split(' ').next().unwrap_or(""))
-    else {
-        return Ok(());
-    };
-    next();
-    let (row, column) = (next().parse::<u32>().unwrap_or(0), next().parse().unwrap_or(0_usize));
-    let Some(value) = serde_json::from_str(next()).ok().map(sql_value) else { return Ok(()) };
+    let Some((table, row, column, value)) = read(line) else { return Ok(()) };
     let select = format!("SELECT * FROM {table} ORDER BY 1 LIMIT 1 OFFSET {row}");
     let mut statement = connection.prepare_cached(&select)?;
-    let width = statement.column_count();
-    let read = |row: &rusqlite::Row<'_>| (0..width).map(|cell| row.get(cell)).collect();
-    let Ok(cells) = statement.query_row([], read) else { return Ok(()) };
-    let mut cells: Vec<Value> = cells;
-    let key = cells[0].clone();
-    let last = width - 1;
+    let (last, key) = (statement.column_count() - 1, statement.column_name(0)?.to_owned());
+    let found = statement.query_row([], |row| (0..=last).map(|cell| row.get(cell)).collect());
+    let Some(mut cells) = found.optional()?.map(|cells: Vec<Value>| cells) else { return Ok(()) };
+    let delete = format!("DELETE FROM {table} WHERE {key} = ?");
+    connection.execute(&delete, [&cells[0]])?;
     cells[column % last] = value;
     cells[last] = Value::Integer(checksum(table, &cells[..last]).into());
-    let name = statement.column_name(0)?.to_owned();
-    connection.execute(&format!("DELETE FROM {table} WHERE {name} = ?"), [key])?;
-    let marks = vec!["?"; width].join(", ");
+    let marks = vec!["?"; cells.len()].join(", ");
     let put = format!("INSERT OR REPLACE INTO {table} VALUES ({marks})");
-    connection.prepare_cached(&put)?.execute(params_from_iter(cells))?;
+    connection.execute(&put, params_from_iter(cells))?;
     Ok(())
+}
+
+/// Reads a line; `None` means that it is no change.
+fn read(line: &str) -> Option<(&'static str, u32, usize, Value)> {
+    let mut words = line.splitn(4, ' ');
+    let table = words.next()?;
+    let table = TABLES.into_iter().find(|known| *known == table)?;
+    let (row, column) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
+    Some((table, row, column, sql_value(serde_json::from_str(words.next()?).ok()?)))
 }
 
 fn sql_value(json: serde_json::Value) -> Value {

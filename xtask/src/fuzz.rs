@@ -12,6 +12,7 @@ pub mod run;
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::{Command, Stdio},
 };
 
 use anyhow::{Context, Result, bail};
@@ -62,9 +63,11 @@ impl Engine {
         let line = [&line[..], &["--target-dir", &folder]].concat();
         shell::run_with("fuzz", &line, &[("RUSTFLAGS", &FLAGS.join(" "))])?;
         let program = place.join(host).join("release/fuzz");
-        let listed = shell::output("", &[&program.to_string_lossy()])?;
+        // libFuzzer complains of sanitizers that are not there.
+        let listed = Command::new(&program).stderr(Stdio::null()).output()?;
+        let listed = String::from_utf8(listed.stdout)?;
         let targets = listed.lines().map(Target::read).collect::<Result<Vec<_>>>()?;
-        check_folders(&targets)?;
+        check_register(&targets)?;
         Ok(Self { program, targets })
     }
 
@@ -130,13 +133,16 @@ pub fn run_long(
     crew::run(targets.iter().map(plan).collect::<Result<_>>()?, note)
 }
 
-/// Every target has seeds, and what has no target is there by mistake.
-fn check_folders(targets: &[Target]) -> Result<()> {
+/// Every dialect has a target, every target has seeds, and what has no target is there by mistake.
+fn check_register(targets: &[Target]) -> Result<()> {
     let names = |folder: &str| -> Result<Vec<String>> {
         let Ok(entries) = fs::read_dir(shell::root().join(folder)) else { return Ok(Vec::new()) };
         entries.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
     };
     let is_target = |name: &String| targets.iter().any(|target| target.name == *name);
+    if let Some(bare) = dialect::DIALECTS.iter().find(|info| !is_target(&info.name.to_owned())) {
+        bail!("the dialect {} has no target in fuzz/src/lib.rs", bare.name);
+    }
     let seeds = names("fuzz/seeds")?;
     if let Some(bare) = targets.iter().find(|target| !seeds.contains(&target.name)) {
         bail!("the target {} has no seeds in fuzz/seeds", bare.name);

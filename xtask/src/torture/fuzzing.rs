@@ -31,7 +31,8 @@ pub fn run(only: Option<&str>, times: u32) -> Result<()> {
         bail!("there is no such target; there are {}", names.join(", "));
     }
     let limits = Limits { inputs: INPUTS * u64::from(times), time: Some(TIME * times), seed: None };
-    shell::say(&format!("fuzzing {} targets, what they say is in target/fuzz/logs", targets.len()));
+    let names: Vec<_> = targets.iter().map(|target| target.name.as_str()).collect();
+    shell::say(&format!("fuzzing {}; what is said is in target/fuzz/logs", names.join(", ")));
     let mut failed = Vec::new();
     fuzz::run_long(&engine, &targets, limits, |plan, finished| {
         eprintln!("{:16} {}", plan.name, finished.summary());
