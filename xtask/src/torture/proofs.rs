@@ -56,6 +56,7 @@ pub const PROOFS: &[Proof] = &[
             &it("stopping"),
             &it("silence"),
             &it("inbox"),
+            &it("naming"),
             DEATHS,
         ]),
     },
