@@ -121,7 +121,7 @@ pub(super) fn limit_pages(connection: &Connection, pages: u32) -> rusqlite::Resu
 /// Returns the file's format, 0 for an empty one. Changes nothing.
 fn judge(connection: &Connection, options: &Options) -> Result<u32, Trouble> {
     let format = match schema::examine(connection)? {
-        Nature::Empty => return Ok(0),
+        Nature::Empty => 0,
         Nature::Known(format) => format,
         Nature::Foreign(why) => return Err(Trouble::Damaged(why)),
         Nature::Newer(found, program) => {
@@ -129,7 +129,8 @@ fn judge(connection: &Connection, options: &Options) -> Result<u32, Trouble> {
         }
     };
     let size = fs::metadata(&options.path).map_or(0, |file| file.len());
-    if size <= options.examine_up_to
+    // A file without tables is new only if it has no pages of tables either, and that is soon seen.
+    if (format == 0 || size <= options.examine_up_to)
         && let Some(fault) = structure_faults(connection)?.first()
     {
         return Err(Trouble::Damaged(format!("its structure is damaged ({fault})")));

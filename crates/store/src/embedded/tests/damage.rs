@@ -198,6 +198,20 @@ fn damage_in_what_is_not_read_is_found_too() {
 }
 
 #[test]
+fn a_file_that_only_seems_to_be_empty_is_damaged_and_not_new() {
+    let (folder, store, _) = after(|folder| {
+        let mut bytes = fs::read(folder.file()).unwrap();
+        // Right behind the kind of the first page: its table of tables has no rows any more.
+        bytes.insert(101, 0);
+        fs::write(folder.file(), bytes).unwrap();
+    });
+    assert!(store.notices()[0].contains("its structure is damaged"), "{:?}", store.notices());
+    assert!(folder.beside(".damaged-1").exists());
+    drop(store);
+    assert_eq!(folder.open().notices(), [] as [&str; 0], "nothing is left to repair");
+}
+
+#[test]
 fn damage_of_the_header_alone_is_repaired() {
     let (folder, store, before) = after(|folder| {
         by_hand(&folder.file(), "PRAGMA user_version = 77; PRAGMA application_id = 1");
