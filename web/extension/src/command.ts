@@ -6,7 +6,7 @@
  * knows no command; `commands/index.ts` lists them.
  */
 
-import type { Caller, Page } from './driver/page';
+import type { Caller, Page } from './driver/page/page';
 
 /** What a client can branch on. */
 export type ErrorCode =

@@ -8,21 +8,21 @@
 import type { Call, CallingClient, ToolSpec } from '@tabwire/shared';
 import { type Command, CommandError, type Effect } from './command';
 import { COMMANDS } from './commands';
-import { keepAwake } from './driver/awake';
-import { checkNoDialog } from './driver/dialogs';
-import { sendEventsTo } from './driver/events';
-import { DocumentGone, unresponsive } from './driver/inject';
-import { untilThere } from './driver/loading';
-import { type Caller, Page } from './driver/page';
-import { callTool, discover } from './driver/page-tools';
-import { ignore, within } from './driver/race';
+import { sendEventsTo } from './driver/common/hub-events';
+import { checkPage } from './driver/common/restricted-pages';
+import type { Services } from './driver/common/services';
+import { ignore, within } from './driver/common/time-limits';
+import { DocumentGone, unresponsive } from './driver/page/content-calls';
+import { untilThere } from './driver/page/loading';
+import { type Caller, Page } from './driver/page/page';
+import { callTool, discover } from './driver/page/page-tools';
+import { wake } from './driver/page/sleeping-tabs';
+import { keepAwake } from './driver/page/worker-port';
 import { driverReady } from './driver/register';
-import { checkPage } from './driver/restricted';
-import type { Services } from './driver/services';
-import { wake } from './driver/wake';
+import { checkNoDialog } from './driver/tab/dialogs';
 
+export type { Services } from './driver/common/services';
 export { registerDriver } from './driver/register';
-export type { Services } from './driver/services';
 
 // The answer needs a moment on its way; the hub waits no longer than the deadline.
 const LEAST_MARGIN_MS = 100;

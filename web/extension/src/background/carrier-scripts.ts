@@ -7,7 +7,7 @@
  * registered when an extension is updated, so this is done anew in each life of the worker.
  */
 
-import { Turns } from './turns';
+import { Turns } from './work-queue';
 
 const SCRIPT = 'carrier.js';
 /** What the ids of our registrations begin with; the pattern follows. */

@@ -10,7 +10,7 @@
 import { CommandError } from '../command';
 import { type ClientName, colourFor, titleFor } from './client-titles';
 import { type Driver, type GroupState, keptGroups, NOTHING, nameOf } from './group-state';
-import { Turns } from './turns';
+import { Turns } from './work-queue';
 
 export interface GroupEvents {
   /** A client drives a tab that it did not drive before; what follows is waited for. */

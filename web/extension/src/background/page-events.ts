@@ -4,7 +4,7 @@
  */
 
 import { isId, isListOf, isRecord, isText } from '../check';
-import type { BegunDownload, DownloadLog } from '../driver/services';
+import type { BegunDownload, DownloadLog } from '../driver/common/services';
 import { Kept } from '../storage';
 
 type Emit = (name: string, data: unknown) => void;

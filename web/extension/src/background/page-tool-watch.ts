@@ -7,7 +7,7 @@
  */
 
 import type { ToolSpec } from '@tabwire/shared';
-import { ignore } from '../driver/race';
+import { ignore } from '../driver/common/time-limits';
 
 /** How long changes are gathered: a page declares its tools one by one. */
 const GATHER_MS = 50;

@@ -3,7 +3,7 @@
  * tab that the user looks at.
  */
 
-import { whyRestricted } from '../driver/restricted';
+import { whyRestricted } from '../driver/common/restricted-pages';
 import type { PanelClient, PanelFront, PanelReceiver, PanelTab } from '../panel';
 import type { Settings } from '../settings';
 import { type AddressRules, refusalOf } from '../sites';

@@ -4,7 +4,7 @@
 
 import type { Level } from '@tabwire/shared';
 import { CommandError } from '../command';
-import type { DownloadLog, Services } from '../driver/services';
+import type { DownloadLog, Services } from '../driver/common/services';
 import type { Settings } from '../settings';
 import { type AddressRules, refusalOf } from '../sites';
 import type { ClientName } from './client-titles';

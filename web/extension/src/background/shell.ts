@@ -7,13 +7,13 @@
 
 import type { Call, CallContext, Event } from '@tabwire/shared';
 import { isId, isRecord, isText } from '../check';
-import { detachAll } from '../driver/debugger';
-import { endAllEmulation, endEmulation } from '../driver/emulation';
-import { judgeBy } from '../driver/judge';
-import { ignore } from '../driver/race';
+import { judgeBy } from '../driver/common/permissions';
+import { ignore } from '../driver/common/time-limits';
+import { endAllEmulation, endEmulation } from '../driver/emulation/emulation';
+import { endRules } from '../driver/network/tab-rules';
+import { endAnyTrace, endTraceOf } from '../driver/reading/tracing';
 import { driverReady } from '../driver/register';
-import { endRules } from '../driver/tab-rules';
-import { endAnyTrace, endTraceOf } from '../driver/tracing';
+import { detachAll } from '../driver/tab/debugger';
 import { COMMAND_NAMES, discoverTools, execute } from '../execute';
 import type { PanelState, Wish } from '../panel';
 import { DEFAULT_SETTINGS, keptSettings, type Settings, showsOtherTabs } from '../settings';

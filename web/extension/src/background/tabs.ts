@@ -8,7 +8,7 @@
  */
 
 import type { Client, Tab } from '@tabwire/shared';
-import { Turns } from './turns';
+import { Turns } from './work-queue';
 
 /** What is told to. */
 export interface Listener

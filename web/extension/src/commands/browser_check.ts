@@ -5,9 +5,15 @@
  */
 
 import { boolean, CommandError, defineCommand, optional } from '../command';
-import { clickElement, PLAIN_CLICK } from '../driver/clicks';
-import { checkTarget, onElement, reportElement, TARGET, type Target } from '../driver/elements';
-import type { Page } from '../driver/page';
+import { clickElement, PLAIN_CLICK } from '../driver/input/clicks';
+import {
+  checkTarget,
+  onElement,
+  reportElement,
+  TARGET,
+  type Target,
+} from '../driver/page/elements';
+import type { Page } from '../driver/page/page';
 
 export default defineCommand({
   name: 'browser_check',

@@ -3,7 +3,13 @@
  */
 
 import { defineCommand, optional, string } from '../command';
-import { addressOf, checkDomain, findCookies, pageAddress, type Which } from '../driver/cookies';
+import {
+  addressOf,
+  checkDomain,
+  findCookies,
+  pageAddress,
+  type Which,
+} from '../driver/storage/cookies';
 
 const MOST_NAMES = 50;
 

@@ -3,7 +3,7 @@
  */
 
 import { defineCommand, oneOf, optional } from '../command';
-import { emptyStorage, inStorage, type StorageType } from '../driver/web-storage';
+import { emptyStorage, inStorage, type StorageType } from '../driver/storage/web-storage';
 
 const BOTH: StorageType[] = ['localStorage', 'sessionStorage'];
 

@@ -3,7 +3,7 @@
  */
 
 import { defineBrowserCommand, oneOf, optional } from '../command';
-import { listDownloads } from '../driver/downloads';
+import { listDownloads } from '../driver/network/downloads';
 
 const MOST = 50;
 

@@ -3,7 +3,7 @@
  */
 
 import { defineBrowserCommand, integer, optional } from '../command';
-import { downloadId, waitForDownload } from '../driver/downloads';
+import { downloadId, waitForDownload } from '../driver/network/downloads';
 
 const PATIENCE_MS = 60_000;
 

@@ -6,6 +6,8 @@
  */
 
 import { defineCommand, number, optional, string } from '../command';
+import { POINT, pointOf } from '../driver/input/gestures';
+import { dragMouse, type Point } from '../driver/input/input-events';
 import {
   aimAt,
   checkTarget,
@@ -14,10 +16,8 @@ import {
   reportElement,
   TARGET,
   type Target,
-} from '../driver/elements';
-import { POINT, pointOf } from '../driver/gestures';
-import { dragMouse, type Point } from '../driver/input';
-import type { ElementReport, Page } from '../driver/page';
+} from '../driver/page/elements';
+import type { ElementReport, Page } from '../driver/page/page';
 
 export default defineCommand({
   name: 'browser_drag',

@@ -3,8 +3,8 @@
  */
 
 import { defineCommand, string } from '../command';
-import { findDevice } from '../driver/devices';
-import { emulate } from '../driver/emulation';
+import { findDevice } from '../driver/emulation/devices';
+import { emulate } from '../driver/emulation/emulation';
 
 export default defineCommand({
   name: 'browser_emulate_device',

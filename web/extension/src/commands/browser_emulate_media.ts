@@ -4,7 +4,7 @@
  */
 
 import { boolean, defineCommand, invalid, oneOf, optional } from '../command';
-import { emulate } from '../driver/emulation';
+import { emulate } from '../driver/emulation/emulation';
 
 export default defineCommand({
   name: 'browser_emulate_media',

@@ -6,11 +6,11 @@
  */
 
 import { boolean, CommandError, defineCommand, optional, string } from '../command';
-import { describeException } from '../driver/console';
-import { ProtocolFailure } from '../driver/debugger';
+import { answerable, messageOf } from '../driver/common/time-limits';
 import { type Fields, fieldsOf, textIn } from '../driver/fields';
-import type { Page } from '../driver/page';
-import { answerable, messageOf } from '../driver/race';
+import type { Page } from '../driver/page/page';
+import { describeException } from '../driver/reading/console';
+import { ProtocolFailure } from '../driver/tab/debugger';
 
 const PING_MS = 100;
 

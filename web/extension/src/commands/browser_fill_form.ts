@@ -6,9 +6,9 @@
  */
 
 import { boolean, defineCommand, optional } from '../command';
-import { resolveFields } from '../driver/field-targets';
-import { checkSubmit, type Filled, fillFields } from '../driver/fill';
-import { FIELDS } from '../driver/form-fields';
+import { resolveFields } from '../driver/input/field-targets';
+import { checkSubmit, type Filled, fillFields } from '../driver/input/fill';
+import { FIELDS } from '../driver/input/form-fields';
 
 export default defineCommand({
   name: 'browser_fill_form',

@@ -5,7 +5,7 @@
  */
 
 import { defineCommand, invalid, string } from '../command';
-import { checkTarget, onElement, reportElement, TARGET } from '../driver/elements';
+import { checkTarget, onElement, reportElement, TARGET } from '../driver/page/elements';
 
 const LONGEST = 20_000;
 

@@ -3,7 +3,7 @@
  */
 
 import { boolean, defineCommand, oneOf, optional } from '../command';
-import { clearConsole, type LogEntry, mayRead, readConsole } from '../driver/console';
+import { clearConsole, type LogEntry, mayRead, readConsole } from '../driver/reading/console';
 
 export default defineCommand({
   name: 'browser_get_console_logs',

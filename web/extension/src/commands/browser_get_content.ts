@@ -5,8 +5,8 @@
  */
 
 import { defineCommand, integer, oneOf, optional, string } from '../command';
-import { checkTarget, isTargeted, TARGET } from '../driver/elements';
-import { parseCursor, partOf, readContent } from '../driver/page-content';
+import { checkTarget, isTargeted, TARGET } from '../driver/page/elements';
+import { parseCursor, partOf, readContent } from '../driver/reading/page-content';
 
 export default defineCommand({
   name: 'browser_get_content',

@@ -6,6 +6,8 @@
  */
 
 import { defineCommand, invalid, optional, string, stringList } from '../command';
+import { MASK } from '../driver/network/headers';
+import type { Page } from '../driver/page/page';
 import {
   checkAddress,
   checkDomain,
@@ -13,9 +15,7 @@ import {
   pageAddress,
   reportCookie,
   type Which,
-} from '../driver/cookies';
-import { MASK } from '../driver/headers';
-import type { Page } from '../driver/page';
+} from '../driver/storage/cookies';
 
 const MOST = 200;
 const MOST_URLS = 20;

@@ -6,10 +6,10 @@
  */
 
 import { defineCommand } from '../command';
-import { type LogEntry, mayRead, readConsole } from '../driver/console';
-import { type Entry, isFailed, reportRequest } from '../driver/request-entry';
-import { keepRequests } from '../driver/request-log';
-import { visibleRequests, watchRequests } from '../driver/request-view';
+import { type Entry, isFailed, reportRequest } from '../driver/network/request-entry';
+import { keepRequests } from '../driver/network/request-log';
+import { visibleRequests, watchRequests } from '../driver/network/request-view';
+import { type LogEntry, mayRead, readConsole } from '../driver/reading/console';
 
 const MOST = 20;
 const LONGEST_TEXT = 1_000;

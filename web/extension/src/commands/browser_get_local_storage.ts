@@ -3,7 +3,7 @@
  */
 
 import { defineCommand, oneOf, optional, string } from '../command';
-import { inStorage, readStorage } from '../driver/web-storage';
+import { inStorage, readStorage } from '../driver/storage/web-storage';
 
 /** Characters that one answer has. */
 const MOST = 100 * 1024;

@@ -3,7 +3,7 @@
  */
 
 import { defineCommand } from '../command';
-import { readMetrics, readTimings } from '../driver/timings';
+import { readMetrics, readTimings } from '../driver/reading/timings';
 
 export default defineCommand({
   name: 'browser_get_performance_metrics',

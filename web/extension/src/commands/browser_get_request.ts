@@ -5,9 +5,9 @@
  */
 
 import { defineCommand, integer, oneOf, optional, string } from '../command';
-import { headersOf, receivedBody, sentBody, timingOf } from '../driver/request-details';
-import { reportRequest } from '../driver/request-entry';
-import { findRequest, watchRequests } from '../driver/request-view';
+import { headersOf, receivedBody, sentBody, timingOf } from '../driver/network/request-details';
+import { reportRequest } from '../driver/network/request-entry';
+import { findRequest, watchRequests } from '../driver/network/request-view';
 
 const USUAL = 8_000;
 const MOST = 1_000_000;

@@ -7,10 +7,10 @@
  */
 
 import { defineCommand, integer, optional, string } from '../command';
-import { reportRequest } from '../driver/request-entry';
-import { cursor, keepRequests, requestLogOf } from '../driver/request-log';
-import { readWanted, visibleRequests, watchRequests } from '../driver/request-view';
-import { mocksOf, takeEnding } from '../driver/tab-rules';
+import { reportRequest } from '../driver/network/request-entry';
+import { cursor, keepRequests, requestLogOf } from '../driver/network/request-log';
+import { readWanted, visibleRequests, watchRequests } from '../driver/network/request-view';
+import { mocksOf, takeEnding } from '../driver/network/tab-rules';
 
 const USUAL = 100;
 const MOST = 500;

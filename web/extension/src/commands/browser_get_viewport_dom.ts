@@ -6,9 +6,9 @@
 
 import { boolean, defineCommand, integer, optional } from '../command';
 import type { ViewData } from '../content/api';
-import { numberDocuments, printReference } from '../driver/documents';
-import { TOP } from '../driver/inject';
-import { askFrame, type FramePlace, inSight, moved, placesOf } from '../driver/places';
+import { TOP } from '../driver/page/content-calls';
+import { askFrame, type FramePlace, inSight, moved, placesOf } from '../driver/page/frame-places';
+import { numberDocuments, printReference } from '../driver/tab/documents';
 
 export default defineCommand({
   name: 'browser_get_viewport_dom',

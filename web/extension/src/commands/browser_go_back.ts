@@ -3,8 +3,8 @@
  */
 
 import { defineCommand } from '../command';
-import { step } from '../driver/history';
-import { travel } from '../driver/navigate';
+import { step } from '../driver/navigation/history';
+import { travel } from '../driver/navigation/journeys';
 
 export default defineCommand({
   name: 'browser_go_back',

@@ -5,8 +5,8 @@
  */
 
 import { CommandError, defineCommand, oneOf, optional, string } from '../command';
-import { ProtocolFailure } from '../driver/debugger';
-import { dialogOf, forgetDialog } from '../driver/dialogs';
+import { ProtocolFailure } from '../driver/tab/debugger';
+import { dialogOf, forgetDialog } from '../driver/tab/dialogs';
 
 export default defineCommand({
   name: 'browser_handle_dialog',

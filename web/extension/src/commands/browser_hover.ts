@@ -3,8 +3,8 @@
  */
 
 import { defineCommand } from '../command';
-import { checkTarget, TARGET } from '../driver/elements';
-import { hoverElement } from '../driver/hover';
+import { hoverElement } from '../driver/input/hover';
+import { checkTarget, TARGET } from '../driver/page/elements';
 
 export default defineCommand({
   name: 'browser_hover',

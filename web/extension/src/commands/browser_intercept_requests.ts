@@ -13,10 +13,10 @@ import {
   listOf,
   optional,
 } from '../command';
-import { type Mock, reportMock } from '../driver/mocks';
-import { readResourceType } from '../driver/request-view';
-import { mocksOf, setMocks } from '../driver/tab-rules';
-import { readUrlPattern } from '../driver/url-pattern';
+import { type Mock, reportMock } from '../driver/network/mocks';
+import { readResourceType } from '../driver/network/request-view';
+import { mocksOf, setMocks } from '../driver/network/tab-rules';
+import { readUrlPattern } from '../driver/network/url-pattern';
 import { MOST_MOCKS } from './browser_mock_request';
 
 interface Pattern {

@@ -4,6 +4,9 @@
  */
 
 import { defineCommand, string } from '../command';
+import { heldModifiers, MODIFIER_ARGS } from '../driver/input/gestures';
+import { pressKey } from '../driver/input/input-events';
+import { parseStroke } from '../driver/input/keys';
 import {
   checkTarget,
   isTargeted,
@@ -11,11 +14,8 @@ import {
   reportElement,
   TARGET,
   type Target,
-} from '../driver/elements';
-import { heldModifiers, MODIFIER_ARGS } from '../driver/gestures';
-import { pressKey } from '../driver/input';
-import { parseStroke } from '../driver/keys';
-import type { Page, Performed } from '../driver/page';
+} from '../driver/page/elements';
+import type { Page, Performed } from '../driver/page/page';
 
 export default defineCommand({
   name: 'browser_keyboard_press',

@@ -15,11 +15,11 @@ import {
   string,
   stringMap,
 } from '../command';
-import { checkHeaders } from '../driver/headers';
-import { type Mock, reportMock } from '../driver/mocks';
-import { readMethod, readResourceType } from '../driver/request-view';
-import { allBodies, mocksOf, setMocks, takeEnding } from '../driver/tab-rules';
-import { readUrlPattern } from '../driver/url-pattern';
+import { checkHeaders } from '../driver/network/headers';
+import { type Mock, reportMock } from '../driver/network/mocks';
+import { readMethod, readResourceType } from '../driver/network/request-view';
+import { allBodies, mocksOf, setMocks, takeEnding } from '../driver/network/tab-rules';
+import { readUrlPattern } from '../driver/network/url-pattern';
 
 export const MOST_MOCKS = 50;
 const LONGEST_BODY = 1024 * 1024;

@@ -5,9 +5,9 @@
  */
 
 import { boolean, defineCommand, integer, oneOf, optional, string } from '../command';
-import { clickElement, clickPoint } from '../driver/clicks';
-import { checkTarget, TARGET } from '../driver/elements';
-import { heldModifiers, MODIFIER_ARGS, POINT, pointOf } from '../driver/gestures';
+import { clickElement, clickPoint } from '../driver/input/clicks';
+import { heldModifiers, MODIFIER_ARGS, POINT, pointOf } from '../driver/input/gestures';
+import { checkTarget, TARGET } from '../driver/page/elements';
 
 export default defineCommand({
   name: 'browser_mouse_click',

@@ -3,9 +3,9 @@
  */
 
 import { defineCommand } from '../command';
-import { checkTarget, TARGET } from '../driver/elements';
-import { POINT, pointOf } from '../driver/gestures';
-import { hoverElement, hoverPoint } from '../driver/hover';
+import { POINT, pointOf } from '../driver/input/gestures';
+import { hoverElement, hoverPoint } from '../driver/input/hover';
+import { checkTarget, TARGET } from '../driver/page/elements';
 
 export default defineCommand({
   name: 'browser_mouse_move',

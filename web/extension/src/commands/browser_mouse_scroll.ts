@@ -3,6 +3,7 @@
  */
 
 import { CommandError, defineCommand, invalid, number, oneOf, optional } from '../command';
+import { isProblem, TOP } from '../driver/page/content-calls';
 import {
   checkTarget,
   isTargeted,
@@ -10,9 +11,8 @@ import {
   TARGET,
   type Target,
   trouble,
-} from '../driver/elements';
-import { isProblem, TOP } from '../driver/inject';
-import type { Page } from '../driver/page';
+} from '../driver/page/elements';
+import type { Page } from '../driver/page/page';
 
 // About what three turns of a wheel do.
 const STEP = 400;

@@ -3,10 +3,10 @@
  */
 
 import { defineCommand, integer, oneOf, optional, string } from '../command';
+import { checkPage } from '../driver/common/restricted-pages';
 import { textIn } from '../driver/fields';
-import { type Journey, readAddress, travel } from '../driver/navigate';
-import { attachIfPossible, type Page } from '../driver/page';
-import { checkPage } from '../driver/restricted';
+import { type Journey, readAddress, travel } from '../driver/navigation/journeys';
+import { attachIfPossible, type Page } from '../driver/page/page';
 
 export default defineCommand({
   name: 'browser_navigate',

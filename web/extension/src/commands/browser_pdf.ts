@@ -6,12 +6,12 @@
  */
 
 import { boolean, CommandError, defineCommand, number, optional } from '../command';
-import { type File, fileName, tooLarge } from '../driver/bytes';
-import { ProtocolFailure } from '../driver/debugger';
-import { withoutDenied } from '../driver/denied-frames';
+import { type File, fileName, tooLarge } from '../driver/common/bytes';
+import { answerable, ignore } from '../driver/common/time-limits';
 import { textIn } from '../driver/fields';
-import type { Page } from '../driver/page';
-import { answerable, ignore } from '../driver/race';
+import { withoutDenied } from '../driver/page/denied-frames';
+import type { Page } from '../driver/page/page';
+import { ProtocolFailure } from '../driver/tab/debugger';
 
 /** The hub takes messages of 16 MiB, and base64 makes four bytes of three. */
 const MOST_BYTES = 11 * 1_048_576;

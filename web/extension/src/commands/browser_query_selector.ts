@@ -4,11 +4,11 @@
 
 import { boolean, defineCommand, optional, string } from '../command';
 import type { ElementData, Matches } from '../content/api';
-import { numberDocuments, printReference } from '../driver/documents';
-import { checkTarget, trouble } from '../driver/elements';
-import { ALL, type Answer, isProblem } from '../driver/inject';
-import type { Page } from '../driver/page';
-import { type FramePlace, moved, placesOf } from '../driver/places';
+import { ALL, type Answer, isProblem } from '../driver/page/content-calls';
+import { checkTarget, trouble } from '../driver/page/elements';
+import { type FramePlace, moved, placesOf } from '../driver/page/frame-places';
+import type { Page } from '../driver/page/page';
+import { numberDocuments, printReference } from '../driver/tab/documents';
 
 const MOST = 50;
 

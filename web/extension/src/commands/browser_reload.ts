@@ -3,8 +3,8 @@
  */
 
 import { boolean, defineCommand, optional } from '../command';
-import { travel } from '../driver/navigate';
-import { attachIfPossible } from '../driver/page';
+import { travel } from '../driver/navigation/journeys';
+import { attachIfPossible } from '../driver/page/page';
 
 export default defineCommand({
   name: 'browser_reload',

@@ -3,7 +3,7 @@
  */
 
 import { defineCommand } from '../command';
-import { emulate } from '../driver/emulation';
+import { emulate } from '../driver/emulation/emulation';
 
 export default defineCommand({
   name: 'browser_reset_emulation',

@@ -5,6 +5,7 @@
  */
 
 import { boolean, defineCommand, integer, invalid, oneOf, optional, string } from '../command';
+import { TOP } from '../driver/page/content-calls';
 import {
   checkTarget,
   frameOffset,
@@ -12,10 +13,9 @@ import {
   onElement,
   TARGET,
   type Target,
-} from '../driver/elements';
-import { TOP } from '../driver/inject';
-import type { Page } from '../driver/page';
-import { type Area, takeScreenshot } from '../driver/screenshot';
+} from '../driver/page/elements';
+import type { Page } from '../driver/page/page';
+import { type Area, takeScreenshot } from '../driver/reading/screenshot';
 
 export default defineCommand({
   name: 'browser_screenshot',

@@ -3,7 +3,7 @@
  */
 
 import { defineCommand, integer, invalid, optional, string, stringList } from '../command';
-import { checkTarget, onElement, reportElement, TARGET } from '../driver/elements';
+import { checkTarget, onElement, reportElement, TARGET } from '../driver/page/elements';
 
 export default defineCommand({
   name: 'browser_select',

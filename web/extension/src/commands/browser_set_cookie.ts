@@ -12,10 +12,16 @@ import {
   optional,
   string,
 } from '../command';
-import { ownHosts } from '../driver/cookie-sites';
-import { checkAddress, checkDomain, pageAddress, reportCookie, storeOf } from '../driver/cookies';
-import type { Page } from '../driver/page';
-import { messageOf } from '../driver/race';
+import { messageOf } from '../driver/common/time-limits';
+import type { Page } from '../driver/page/page';
+import { ownHosts } from '../driver/storage/cookie-sites';
+import {
+  checkAddress,
+  checkDomain,
+  pageAddress,
+  reportCookie,
+  storeOf,
+} from '../driver/storage/cookies';
 
 const SAME_SITE = { Strict: 'strict', Lax: 'lax', None: 'no_restriction' } as const;
 const LONGEST = 4_096;

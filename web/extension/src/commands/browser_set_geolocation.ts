@@ -3,7 +3,7 @@
  */
 
 import { defineCommand, number, optional } from '../command';
-import { emulate } from '../driver/emulation';
+import { emulate } from '../driver/emulation/emulation';
 
 const USUAL_METRES = 10;
 

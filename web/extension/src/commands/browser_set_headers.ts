@@ -5,8 +5,8 @@
  */
 
 import { defineCommand, stringMap } from '../command';
-import { checkHeaders } from '../driver/headers';
-import { headersOf, setHeaders, takeEnding } from '../driver/tab-rules';
+import { checkHeaders } from '../driver/network/headers';
+import { headersOf, setHeaders, takeEnding } from '../driver/network/tab-rules';
 
 export default defineCommand({
   name: 'browser_set_headers',

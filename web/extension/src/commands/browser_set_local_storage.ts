@@ -3,7 +3,7 @@
  */
 
 import { defineCommand, oneOf, optional, string } from '../command';
-import { inStorage, writeStorage } from '../driver/web-storage';
+import { inStorage, writeStorage } from '../driver/storage/web-storage';
 
 export default defineCommand({
   name: 'browser_set_local_storage',

@@ -5,7 +5,7 @@
  */
 
 import { defineCommand, invalid, string } from '../command';
-import { emulate } from '../driver/emulation';
+import { emulate } from '../driver/emulation/emulation';
 
 export default defineCommand({
   name: 'browser_set_locale',

@@ -3,7 +3,7 @@
  */
 
 import { boolean, defineCommand } from '../command';
-import { emulate } from '../driver/emulation';
+import { emulate } from '../driver/emulation/emulation';
 
 export default defineCommand({
   name: 'browser_set_offline',

@@ -4,7 +4,7 @@
  */
 
 import { defineCommand, invalid, optional, string } from '../command';
-import { emulate } from '../driver/emulation';
+import { emulate } from '../driver/emulation/emulation';
 
 const LONGEST = 1_000;
 

@@ -3,7 +3,7 @@
  */
 
 import { boolean, defineCommand, integer, number, optional } from '../command';
-import { emulate } from '../driver/emulation';
+import { emulate } from '../driver/emulation/emulation';
 
 const MOST_PIXELS = 10_000;
 const MOST_DOTS = 10;

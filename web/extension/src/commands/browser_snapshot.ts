@@ -5,8 +5,8 @@
  */
 
 import { boolean, defineCommand, integer, optional } from '../command';
-import { checkTarget, isTargeted, TARGET } from '../driver/elements';
-import { takeSnapshot } from '../driver/snapshot';
+import { checkTarget, isTargeted, TARGET } from '../driver/page/elements';
+import { takeSnapshot } from '../driver/reading/snapshot';
 
 const MOST_NODES = 20_000;
 

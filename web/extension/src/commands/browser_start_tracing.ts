@@ -3,7 +3,7 @@
  */
 
 import { defineCommand, invalid, optional, stringList } from '../command';
-import { startTrace } from '../driver/tracing';
+import { startTrace } from '../driver/reading/tracing';
 
 const MOST_CATEGORIES = 50;
 

@@ -3,8 +3,8 @@
  */
 
 import { defineCommand } from '../command';
-import { encodeText, type File } from '../driver/bytes';
-import { stopTrace } from '../driver/tracing';
+import { encodeText, type File } from '../driver/common/bytes';
+import { stopTrace } from '../driver/reading/tracing';
 
 export default defineCommand({
   name: 'browser_stop_tracing',

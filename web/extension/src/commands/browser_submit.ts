@@ -3,6 +3,7 @@
  */
 
 import { defineCommand } from '../command';
+import { isProblem, TOP } from '../driver/page/content-calls';
 import {
   checkTarget,
   isTargeted,
@@ -10,9 +11,8 @@ import {
   reportElement,
   TARGET,
   trouble,
-} from '../driver/elements';
-import { isProblem, TOP } from '../driver/inject';
-import type { Page, Performed } from '../driver/page';
+} from '../driver/page/elements';
+import type { Page, Performed } from '../driver/page/page';
 
 export default defineCommand({
   name: 'browser_submit',

@@ -3,7 +3,7 @@
  */
 
 import { defineCommand } from '../command';
-import { closeTab } from '../driver/tabs';
+import { closeTab } from '../driver/navigation/close-tab';
 
 export default defineCommand({
   name: 'browser_tab_close_others',

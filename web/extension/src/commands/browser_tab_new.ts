@@ -5,9 +5,9 @@
  */
 
 import { boolean, defineBrowserCommand, optional, string } from '../command';
-import { readAddress } from '../driver/navigate';
-import { checkPage } from '../driver/restricted';
-import { Watch } from '../driver/signals';
+import { checkPage } from '../driver/common/restricted-pages';
+import { readAddress } from '../driver/navigation/journeys';
+import { Watch } from '../driver/tab/signals';
 
 const BLANK = 'about:blank';
 const LOAD_WITHIN_MS = 10_000;

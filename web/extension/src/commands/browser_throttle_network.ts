@@ -4,8 +4,8 @@
  */
 
 import { defineCommand, invalid, number, oneOf, optional } from '../command';
-import { emulate } from '../driver/emulation';
-import type { EmulationChange, Throttle } from '../driver/emulation-state';
+import { emulate } from '../driver/emulation/emulation';
+import type { EmulationChange, Throttle } from '../driver/emulation/emulation-state';
 
 const MOST_MS = 60_000;
 

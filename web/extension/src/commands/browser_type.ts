@@ -6,13 +6,13 @@
  */
 
 import { boolean, defineCommand, integer, optional, string } from '../command';
-import type { Session } from '../driver/debugger';
-import { type Found, isTargeted, onElement, reportElement, TARGET } from '../driver/elements';
-import { insertText, pressKey, typeCharacter } from '../driver/input';
-import { parseStroke } from '../driver/keys';
-import type { Page, Performed } from '../driver/page';
-import { pause } from '../driver/race';
-import { readValue, setUntyped } from '../driver/values';
+import { pause } from '../driver/common/time-limits';
+import { readValue, setUntyped } from '../driver/input/field-values';
+import { insertText, pressKey, typeCharacter } from '../driver/input/input-events';
+import { parseStroke } from '../driver/input/keys';
+import { type Found, isTargeted, onElement, reportElement, TARGET } from '../driver/page/elements';
+import type { Page, Performed } from '../driver/page/page';
+import type { Session } from '../driver/tab/debugger';
 
 export default defineCommand({
   name: 'browser_type',

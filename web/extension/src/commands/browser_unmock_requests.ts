@@ -3,8 +3,8 @@
  */
 
 import { defineCommand, invalid, optional, string } from '../command';
-import { reportMock } from '../driver/mocks';
-import { mocksOf, setMocks, takeEnding } from '../driver/tab-rules';
+import { reportMock } from '../driver/network/mocks';
+import { mocksOf, setMocks, takeEnding } from '../driver/network/tab-rules';
 
 export default defineCommand({
   name: 'browser_unmock_requests',

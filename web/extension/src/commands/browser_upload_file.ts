@@ -15,8 +15,8 @@ import {
   string,
 } from '../command';
 import type { FileFacts } from '../content/api';
-import { checkTarget, TARGET } from '../driver/elements';
-import { putFiles, takeUpload, UPLOAD_MOST_FILES } from '../driver/uploads';
+import { putFiles, takeUpload, UPLOAD_MOST_FILES } from '../driver/input/uploads';
+import { checkTarget, TARGET } from '../driver/page/elements';
 
 const WANTS =
   'a list of {name, mimeType, size}, whose bytes have come in parts; paths are not taken';

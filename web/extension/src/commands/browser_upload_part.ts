@@ -7,7 +7,7 @@
  */
 
 import { defineCommand, integer, string } from '../command';
-import { forgetUpload, keepPart, UPLOAD_MOST_FILES } from '../driver/uploads';
+import { forgetUpload, keepPart, UPLOAD_MOST_FILES } from '../driver/input/uploads';
 
 export default defineCommand({
   name: 'browser_upload_part',

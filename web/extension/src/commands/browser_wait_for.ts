@@ -12,8 +12,8 @@ import {
   optional,
   string,
 } from '../command';
-import { readRegex } from '../driver/linear-regex';
-import { performWait, type Wish } from '../driver/waits';
+import { performWait, type Wish } from '../driver/navigation/waits';
+import { readRegex } from '../driver/network/linear-regex';
 
 const PATIENCE_MS = 10_000;
 

@@ -6,10 +6,10 @@
  */
 
 import { CommandError, defineCommand, integer, optional, string } from '../command';
-import { answerable, deferred, within } from '../driver/race';
-import { type Entry, reportRequest } from '../driver/request-entry';
-import { cursor, keepRequests, onRequestEnd } from '../driver/request-log';
-import { maySee, readWanted, visibleRequests, watchRequests } from '../driver/request-view';
+import { answerable, deferred, within } from '../driver/common/time-limits';
+import { type Entry, reportRequest } from '../driver/network/request-entry';
+import { cursor, keepRequests, onRequestEnd } from '../driver/network/request-log';
+import { maySee, readWanted, visibleRequests, watchRequests } from '../driver/network/request-view';
 
 const PATIENCE_MS = 10_000;
 

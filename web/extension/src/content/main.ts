@@ -6,6 +6,7 @@
  */
 
 import type { ContentApi, Locator } from './api';
+import { Stir } from './change-counter';
 import { Covers } from './covers';
 import { isProblem } from './describe';
 import { Effects } from './effects';
@@ -20,7 +21,6 @@ import { parsing } from './parsing';
 import { WakePort } from './port';
 import { Refs } from './refs';
 import { scroll } from './scroll';
-import { Stir } from './settle';
 import { snapshot } from './snapshot';
 import { Targets } from './target';
 import { notePasswords } from './values';

@@ -5,6 +5,7 @@
  */
 
 import type { Aim, Described, Locator, Problem } from './api';
+import type { Stir } from './change-counter';
 import { frame } from './clock';
 import { describe, isProblem } from './describe';
 import {
@@ -25,7 +26,6 @@ import { find } from './find';
 import { labelsOf } from './names';
 import type { Refs } from './refs';
 import { uniqueSelector } from './selectors';
-import type { Stir } from './settle';
 import { deepElementFromPoint, flatHolds, flatParent } from './shadow';
 import { isDisabled } from './values';
 import { isVisible } from './visibility';

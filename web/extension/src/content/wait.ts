@@ -5,10 +5,10 @@
  */
 
 import type { Condition, Problem } from './api';
+import type { Stir } from './change-counter';
 import { frame } from './clock';
 import { body, innerText, isElement, textContent } from './dom';
 import { matchesOf } from './find';
-import type { Stir } from './settle';
 import { allRoots } from './shadow';
 import { spellings, tidy } from './text';
 import { isVisible } from './visibility';

@@ -5,21 +5,21 @@
  * afterwards; calls wait for it.
  */
 
-import { registerAwake } from './awake';
-import { registerChildSessions } from './child-sessions';
-import { registerConsole } from './console';
-import { adoptAttachments, isAttached, registerDebugger } from './debugger';
-import { registerDialogs, restoreDialogs } from './dialogs';
-import { registerDocuments } from './documents';
-import { registerEmulation, restoreEmulation, resumeEmulation } from './emulation';
-import { type Emit, sendEventsTo } from './events';
-import { registerNetwork } from './network';
-import { forgetUnwatched } from './request-log';
-import { registerRequestNews } from './request-news';
-import { registerRequests, requestsReady } from './request-reader';
-import { registerSignals } from './signals';
-import { registerTabRules, restoreRules } from './tab-rules';
-import { registerTracing, restoreTracing } from './tracing';
+import { type Emit, sendEventsTo } from './common/hub-events';
+import { registerEmulation, restoreEmulation, resumeEmulation } from './emulation/emulation';
+import { registerNetwork } from './network/pending-requests';
+import { forgetUnwatched } from './network/request-log';
+import { registerRequestNews } from './network/request-news';
+import { registerRequests, requestsReady } from './network/request-reader';
+import { registerTabRules, restoreRules } from './network/tab-rules';
+import { registerAwake } from './page/worker-port';
+import { registerConsole } from './reading/console';
+import { registerTracing, restoreTracing } from './reading/tracing';
+import { registerChildSessions } from './tab/child-sessions';
+import { adoptAttachments, isAttached, registerDebugger } from './tab/debugger';
+import { registerDialogs, restoreDialogs } from './tab/dialogs';
+import { registerDocuments } from './tab/documents';
+import { registerSignals } from './tab/signals';
 
 let restored: Promise<void> | undefined;
 

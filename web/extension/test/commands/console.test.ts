@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { judgeBy } from '../../src/driver/judge';
+import { judgeBy } from '../../src/driver/common/permissions';
 import { execute, registerDriver } from '../../src/execute';
 import { FakeDriverChrome } from '../driver/fake-driver-chrome';
 import { fakeCall } from '../support/fake-call';

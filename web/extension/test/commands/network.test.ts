@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { sendEventsTo } from '../../src/driver/events';
-import { judgeBy } from '../../src/driver/judge';
-import type { Services } from '../../src/driver/services';
+import { sendEventsTo } from '../../src/driver/common/hub-events';
+import { judgeBy } from '../../src/driver/common/permissions';
+import type { Services } from '../../src/driver/common/services';
 import { execute, registerDriver } from '../../src/execute';
 import { FakeDriverChrome } from '../driver/fake-driver-chrome';
 import { fakeCall } from '../support/fake-call';

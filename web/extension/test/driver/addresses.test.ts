@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { readAddress } from '../../src/driver/navigate';
-import { refusal, whyRestricted } from '../../src/driver/restricted';
+import { refusal, whyRestricted } from '../../src/driver/common/restricted-pages';
+import { readAddress } from '../../src/driver/navigation/journeys';
 
 test('addresses may be written as people write them', () => {
   for (const [text, url] of [

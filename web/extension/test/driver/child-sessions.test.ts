@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import {
+  emulate,
+  endAllEmulation,
+  registerEmulation,
+  restoreEmulation,
+} from '../../src/driver/emulation/emulation';
+import {
   followFrames,
   letFramesLoad,
   onChildSession,
   registerChildSessions,
   sendToChildren,
-} from '../../src/driver/child-sessions';
-import { detachAll, openSession, registerDebugger } from '../../src/driver/debugger';
-import {
-  emulate,
-  endAllEmulation,
-  registerEmulation,
-  restoreEmulation,
-} from '../../src/driver/emulation';
+} from '../../src/driver/tab/child-sessions';
+import { detachAll, openSession, registerDebugger } from '../../src/driver/tab/debugger';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome } from './fake-driver-chrome';
 

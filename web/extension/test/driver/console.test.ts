@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeException, readEvent } from '../../src/driver/console';
+import { describeException, readEvent } from '../../src/driver/reading/console';
 
 test('console calls are written in one line, with their place', () => {
   const entry = readEvent('Runtime.consoleAPICalled', {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { OwnHosts } from '../../src/driver/cookie-sites';
-import { findCookies } from '../../src/driver/cookies';
-import type { Services } from '../../src/driver/services';
+import type { Services } from '../../src/driver/common/services';
+import { OwnHosts } from '../../src/driver/storage/cookie-sites';
+import { findCookies } from '../../src/driver/storage/cookies';
 import { execute, registerDriver } from '../../src/execute';
 import { refusalOf } from '../../src/sites';
 import { fakeCall } from '../support/fake-call';

@@ -8,8 +8,8 @@ import {
   openSession,
   ProtocolFailure,
   registerDebugger,
-} from '../../src/driver/debugger';
-import { registerDialogs } from '../../src/driver/dialogs';
+} from '../../src/driver/tab/debugger';
+import { registerDialogs } from '../../src/driver/tab/dialogs';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 const browser = new FakeDriverChrome().install();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { withoutDenied } from '../../src/driver/denied-frames';
-import { registerSignals } from '../../src/driver/signals';
+import { withoutDenied } from '../../src/driver/page/denied-frames';
+import { registerSignals } from '../../src/driver/tab/signals';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome, type FakeFrame } from './fake-driver-chrome';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { registerDebugger } from '../../src/driver/debugger';
-import { dialogOf, registerDialogs, restoreDialogs } from '../../src/driver/dialogs';
+import { registerDebugger } from '../../src/driver/tab/debugger';
+import { dialogOf, registerDialogs, restoreDialogs } from '../../src/driver/tab/dialogs';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 const browser = new FakeDriverChrome().install();

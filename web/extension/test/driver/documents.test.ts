@@ -7,7 +7,7 @@ import {
   parseReference,
   printReference,
   registerDocuments,
-} from '../../src/driver/documents';
+} from '../../src/driver/tab/documents';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 const browser = new FakeDriverChrome().install();

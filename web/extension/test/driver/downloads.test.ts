@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { listDownloads, waitForDownload } from '../../src/driver/downloads';
-import type { Caller } from '../../src/driver/page';
-import type { BegunDownload } from '../../src/driver/services';
+import type { BegunDownload } from '../../src/driver/common/services';
+import { listDownloads, waitForDownload } from '../../src/driver/network/downloads';
+import type { Caller } from '../../src/driver/page/page';
 import { fakeServices } from '../support/fake-services';
 
 interface Item {

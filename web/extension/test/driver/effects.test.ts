@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Changes } from '../../src/content/api';
-import { addUp } from '../../src/driver/effects';
+import { addUp } from '../../src/driver/page/effects';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 new FakeDriverChrome().install();

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, mock, test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { detachAll, openSession, registerDebugger } from '../../src/driver/debugger';
-import { findDevice } from '../../src/driver/devices';
+import { findDevice } from '../../src/driver/emulation/devices';
 import {
   emulate,
   endAllEmulation,
   endEmulation,
   registerEmulation,
   restoreEmulation,
-} from '../../src/driver/emulation';
-import { changed, commandsOf } from '../../src/driver/emulation-state';
-import { Page } from '../../src/driver/page';
+} from '../../src/driver/emulation/emulation';
+import { changed, commandsOf } from '../../src/driver/emulation/emulation-state';
+import { Page } from '../../src/driver/page/page';
+import { detachAll, openSession, registerDebugger } from '../../src/driver/tab/debugger';
 import { fakeServices } from '../support/fake-services';
 import { FakeDriverChrome } from './fake-driver-chrome';
 

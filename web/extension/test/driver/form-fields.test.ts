@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError, readArguments } from '../../src/command';
-import { FIELDS } from '../../src/driver/form-fields';
+import { FIELDS } from '../../src/driver/input/form-fields';
 
 function read(fields: unknown) {
   return readArguments('fill', { fields: FIELDS }, { fields }).fields;

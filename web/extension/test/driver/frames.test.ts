@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FrameGeometry } from '../../src/content/api';
-import { hidingStep, offsetOf, stepsTo } from '../../src/driver/frames';
+import { hidingStep, offsetOf, stepsTo } from '../../src/driver/page/frames';
 
 function frame(
   documentId: string,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkHeaders, maskPasswords, showHeaders } from '../../src/driver/headers';
+import { checkHeaders, maskPasswords, showHeaders } from '../../src/driver/network/headers';
 
 test('what logs somebody in is masked, however it is written', () => {
   const shown = showHeaders({

@@ -2,7 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALL, callContent, DocumentGone, TOP, type Where } from '../../src/driver/inject';
+import {
+  ALL,
+  callContent,
+  DocumentGone,
+  TOP,
+  type Where,
+} from '../../src/driver/page/content-calls';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 const browser = new FakeDriverChrome().install();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { travel } from '../../src/driver/navigate';
-import { registerNetwork } from '../../src/driver/network';
-import { registerSignals, Watch } from '../../src/driver/signals';
-import { wake } from '../../src/driver/wake';
+import { travel } from '../../src/driver/navigation/journeys';
+import { registerNetwork } from '../../src/driver/network/pending-requests';
+import { wake } from '../../src/driver/page/sleeping-tabs';
+import { registerSignals, Watch } from '../../src/driver/tab/signals';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome } from './fake-driver-chrome';
 

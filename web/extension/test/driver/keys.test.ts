@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { keyForCharacter, type Modifier, modifierBits, parseStroke } from '../../src/driver/keys';
+import {
+  keyForCharacter,
+  type Modifier,
+  modifierBits,
+  parseStroke,
+} from '../../src/driver/input/keys';
 
 function check(
   text: string,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Box } from '../../src/content/api';
-import { spread } from '../../src/driver/labels';
+import { spread } from '../../src/driver/reading/labels';
 
 const PICTURE = { width: 400, height: 300 };
 

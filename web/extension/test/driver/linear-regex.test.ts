@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { LONGEST_TEXT, readRegex } from '../../src/driver/linear-regex';
-import { readUrlPattern } from '../../src/driver/url-pattern';
+import { LONGEST_TEXT, readRegex } from '../../src/driver/network/linear-regex';
+import { readUrlPattern } from '../../src/driver/network/url-pattern';
 
 /** The browser's own engine is the judge. */
 function check(source: string, flags: string, text: string): void {

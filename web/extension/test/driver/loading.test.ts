@@ -3,9 +3,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
-import type { Answer, Method } from '../../src/driver/inject';
-import { type Parsing, untilThere, WHOLE_WITHIN_MS, whenParsed } from '../../src/driver/loading';
-import { emitSignal } from '../../src/driver/signals';
+import type { Answer, Method } from '../../src/driver/page/content-calls';
+import {
+  type Parsing,
+  untilThere,
+  WHOLE_WITHIN_MS,
+  whenParsed,
+} from '../../src/driver/page/loading';
+import { emitSignal } from '../../src/driver/tab/signals';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome } from './fake-driver-chrome';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
 import type { FrameContent } from '../../src/content/api';
-import { compose, parseCursor, partOf } from '../../src/driver/page-content';
+import { compose, parseCursor, partOf } from '../../src/driver/reading/page-content';
 
 const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
 

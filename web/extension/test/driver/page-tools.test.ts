@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from '../../src/driver/page';
-import { discover, readDeclared, readOutcome } from '../../src/driver/page-tools';
+import type { Page } from '../../src/driver/page/page';
+import { discover, readDeclared, readOutcome } from '../../src/driver/page/page-tools';
 
 test("tools of a page's own world are cut to size here, whatever the page made of it", () => {
   const long = 'x'.repeat(100_000);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FrameGeometry } from '../../src/content/api';
-import type { Page } from '../../src/driver/page';
-import { inSight, moved, placesOf } from '../../src/driver/places';
+import { inSight, moved, placesOf } from '../../src/driver/page/frame-places';
+import type { Page } from '../../src/driver/page/page';
 
 function frame(
   documentId: string,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Changes } from '../../src/content/api';
-import { DocumentGone } from '../../src/driver/inject';
-import { type Passed, settle } from '../../src/driver/settle';
-import { type Signal, Watch } from '../../src/driver/signals';
+import { DocumentGone } from '../../src/driver/page/content-calls';
+import { type Passed, settle } from '../../src/driver/page/effect-wait';
+import { type Signal, Watch } from '../../src/driver/tab/signals';
 
 const NOTHING: Changes<string> = { added: 0, removed: 0, attributes: 0, text: 0 };
 const PASSED: Passed = { changes: NOTHING, isRestless: false };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compose, type Part } from '../../src/driver/snapshot';
+import { compose, type Part } from '../../src/driver/reading/snapshot';
 
 interface Given {
   readonly n: number;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { adoptAttachments, detachAll, registerDebugger } from '../../src/driver/debugger';
 import {
   headersOf,
   registerTabRules,
   restoreRules,
   setHeaders,
   takeEnding,
-} from '../../src/driver/tab-rules';
+} from '../../src/driver/network/tab-rules';
+import { adoptAttachments, detachAll, registerDebugger } from '../../src/driver/tab/debugger';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome } from './fake-driver-chrome';
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { detachAll, registerDebugger } from '../../src/driver/debugger';
-import { registerTracing, restoreTracing, startTrace, stopTrace } from '../../src/driver/tracing';
+import {
+  registerTracing,
+  restoreTracing,
+  startTrace,
+  stopTrace,
+} from '../../src/driver/reading/tracing';
+import { detachAll, registerDebugger } from '../../src/driver/tab/debugger';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome } from './fake-driver-chrome';
 

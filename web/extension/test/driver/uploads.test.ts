@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import { afterEach, mock, test } from 'node:test';
 import { CommandError } from '../../src/command';
 import { COMMANDS } from '../../src/commands';
-import type { Services } from '../../src/driver/services';
+import type { Services } from '../../src/driver/common/services';
 import {
   forgetUpload,
   keepPart,
   takeUpload,
   UPLOAD_PART_CHARACTERS,
   UPLOADS_MOST_BYTES,
-} from '../../src/driver/uploads';
+} from '../../src/driver/input/uploads';
 import { execute, registerDriver } from '../../src/execute';
 import { fakeCall } from '../support/fake-call';
 import { fakePage } from '../support/fake-page';

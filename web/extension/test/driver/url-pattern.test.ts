@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readUrlPattern } from '../../src/driver/url-pattern';
+import { readUrlPattern } from '../../src/driver/network/url-pattern';
 
 function check(pattern: string, url: string, fits: boolean): void {
   assert.equal(readUrlPattern('url', pattern).fits(url), fits, `${pattern} and ${url}`);

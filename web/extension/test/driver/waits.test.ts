@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { DocumentGone } from '../../src/driver/inject';
-import { registerSignals } from '../../src/driver/signals';
-import { performWait } from '../../src/driver/waits';
+import { performWait } from '../../src/driver/navigation/waits';
+import { DocumentGone } from '../../src/driver/page/content-calls';
+import { registerSignals } from '../../src/driver/tab/signals';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome } from './fake-driver-chrome';
 

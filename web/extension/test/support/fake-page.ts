@@ -2,8 +2,8 @@
  * A page for tests of the driver: what a command gets, without a command.
  */
 
-import { Page } from '../../src/driver/page';
-import type { Services } from '../../src/driver/services';
+import type { Services } from '../../src/driver/common/services';
+import { Page } from '../../src/driver/page/page';
 import { fakeServices } from './fake-services';
 
 /** Makes a page of a tab; its call has a minute. */

@@ -1,0 +1,28 @@
+/**
+ * What listeners of the driver may do without being called: whose tabs are driven, which sites
+ * are let alone.
+ *
+ * Listeners hear the browser before the worker has read the user's settings, so the questions wait
+ * until somebody can answer them.
+ */
+
+import { deferred } from './time-limits';
+
+export interface Judge {
+  /** Whether the user lets clients use an address. */
+  allows(url: string): boolean;
+  /** Whether a client drives a tab. */
+  drives(tabId: number): boolean;
+}
+
+const { promise, resolve } = deferred<Judge>();
+
+/** Says who answers. */
+export function judgeBy(judge: Judge): void {
+  resolve(judge);
+}
+
+/** Returns who answers, once there is somebody. */
+export function judge(): Promise<Judge> {
+  return promise;
+}

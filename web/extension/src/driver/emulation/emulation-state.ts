@@ -1,0 +1,205 @@
+/**
+ * What a tab is made to see, as plain data, and the debugger's commands that make it so.
+ *
+ * Pure: the same state always gives the same commands, those that end a thing included. Where a
+ * page is and what it is told of its place is not a command alone; `geolocation.ts` does the rest.
+ */
+
+import { isRecord } from '../../command';
+import type { Fields } from '../fields';
+import { hintsOf } from './devices';
+
+export interface Viewport {
+  readonly width: number;
+  readonly height: number;
+  /** The screen's own if absent. */
+  readonly deviceScaleFactor?: number;
+  readonly mobile: boolean;
+}
+
+export interface Geolocation {
+  readonly latitude: number;
+  readonly longitude: number;
+  /** Metres. */
+  readonly accuracy: number;
+}
+
+export interface Throttle {
+  readonly preset?: string;
+  /** Bytes per second; unlimited if absent. */
+  readonly downloadThroughput?: number;
+  readonly uploadThroughput?: number;
+  /** Milliseconds. */
+  readonly latency: number;
+}
+
+/** What is in force in a tab; what is absent is as the browser has it. */
+export interface Emulation {
+  readonly device?: string;
+  readonly viewport?: Viewport;
+  readonly userAgent?: string;
+  readonly platform?: string;
+  readonly geolocation?: Geolocation;
+  readonly timezoneId?: string;
+  readonly locale?: string;
+  readonly colorScheme?: 'dark' | 'light';
+  readonly reducedMotion?: boolean;
+  readonly media?: 'print' | 'screen';
+  readonly offline?: true;
+  readonly throttle?: Throttle;
+}
+
+/** A change to it: `undefined` ends a thing. */
+export type EmulationChange = { readonly [Name in keyof Emulation]?: Emulation[Name] | undefined };
+
+export interface ProtocolCommand {
+  readonly method: string;
+  readonly params: Fields;
+}
+
+// A document that reads `navigator.language` first after a change keeps its old `languages`.
+const READ_LANGUAGES: ProtocolCommand = {
+  method: 'Runtime.evaluate',
+  params: { expression: 'void navigator.languages' },
+};
+
+/** Parts that are put in force and ended on their own, with the fields that each depends on. */
+export const PARTS: Readonly<Record<string, readonly (keyof Emulation)[]>> = {
+  screen: ['viewport'],
+  agent: ['userAgent', 'platform', 'locale'],
+  place: ['geolocation'],
+  timezone: ['timezoneId'],
+  locale: ['locale'],
+  media: ['colorScheme', 'reducedMotion', 'media'],
+  network: ['offline', 'throttle'],
+};
+
+/** Returns a state with a change, without what it ends. */
+export function changed(before: Emulation, change: EmulationChange): Emulation {
+  const fields = Object.entries({ ...before, ...change });
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
+}
+
+export function isNothing(state: Emulation): boolean {
+  return Object.keys(state).length === 0;
+}
+
+/** Returns whether a part is in force. */
+export function isOn(part: string, state: Emulation): boolean {
+  return (PARTS[part] ?? []).some((field) => state[field] !== undefined);
+}
+
+/** Returns the commands of a part: those that make it so, or those that end it. */
+export function commandsOf(part: string, state: Emulation): readonly ProtocolCommand[] {
+  switch (part) {
+    case 'screen':
+      return screenCommands(state.viewport);
+    case 'agent':
+      return [agentCommand(state), READ_LANGUAGES];
+    case 'place':
+      return [
+        state.geolocation === undefined
+          ? { method: 'Emulation.clearGeolocationOverride', params: {} }
+          : { method: 'Emulation.setGeolocationOverride', params: { ...state.geolocation } },
+      ];
+    case 'timezone':
+      return [
+        {
+          method: 'Emulation.setTimezoneOverride',
+          params: { timezoneId: state.timezoneId ?? '' },
+        },
+      ];
+    case 'locale':
+      return [
+        {
+          method: 'Emulation.setLocaleOverride',
+          params: state.locale === undefined ? {} : { locale: state.locale },
+        },
+      ];
+    case 'media':
+      return [mediaCommand(state)];
+    case 'network':
+      return [networkCommand(state)];
+    default:
+      return [];
+  }
+}
+
+// A frame of another process takes no screen: it is as large as its page makes it, and keeps the
+// pixel ratio that the browser has (measured). Places are told by a script, not by this.
+const FOR_TABS_ONLY = /DeviceMetricsOverride|GeolocationOverride/;
+
+/** Returns those commands of a part that frames of other processes and workers need themselves. */
+export function frameCommandsOf(part: string, state: Emulation): readonly ProtocolCommand[] {
+  return commandsOf(part, state).filter(({ method }) => !FOR_TABS_ONLY.test(method));
+}
+
+function screenCommands(viewport: Viewport | undefined): ProtocolCommand[] {
+  const isTouched = viewport?.mobile === true;
+  const touch = isTouched ? { enabled: true, maxTouchPoints: 5 } : { enabled: false };
+  const touching = { method: 'Emulation.setTouchEmulationEnabled', params: touch };
+  if (viewport === undefined) {
+    return [{ method: 'Emulation.clearDeviceMetricsOverride', params: {} }, touching];
+  }
+  const { width, height, deviceScaleFactor = 0, mobile } = viewport;
+  const isUpright = height >= width;
+  const screenOrientation = isUpright
+    ? { type: 'portraitPrimary', angle: 0 }
+    : { type: 'landscapePrimary', angle: 90 };
+  const screen = mobile ? { screenWidth: width, screenHeight: height, screenOrientation } : {};
+  const params = { width, height, deviceScaleFactor, mobile, ...screen };
+  return [{ method: 'Emulation.setDeviceMetricsOverride', params }, touching];
+}
+
+/** An empty user agent is the browser's own; only the languages change then. */
+function agentCommand({ userAgent = '', platform, locale }: Emulation): ProtocolCommand {
+  const hints = hintsOf(userAgent);
+  return {
+    method: 'Emulation.setUserAgentOverride',
+    params: {
+      userAgent,
+      ...(platform === undefined ? {} : { platform }),
+      ...(locale === undefined ? {} : { acceptLanguage: languagesOf(locale) }),
+      ...(hints === undefined ? {} : { userAgentMetadata: hints }),
+    },
+  };
+}
+
+/** `de-DE` also reads `de`. */
+function languagesOf(locale: string): string {
+  const [language = locale] = locale.split('-');
+  return language === locale ? locale : `${locale},${language}`;
+}
+
+function mediaCommand({ colorScheme, reducedMotion, media }: Emulation): ProtocolCommand {
+  // A feature that is not named keeps its last value, so that all are.
+  const motion = reducedMotion === undefined ? '' : reducedMotion ? 'reduce' : 'no-preference';
+  const features = [
+    { name: 'prefers-color-scheme', value: colorScheme ?? '' },
+    { name: 'prefers-reduced-motion', value: motion },
+  ];
+  return { method: 'Emulation.setEmulatedMedia', params: { media: media ?? '', features } };
+}
+
+function networkCommand({ offline: isOffline, throttle }: Emulation): ProtocolCommand {
+  const offline = isOffline === true;
+  const { latency = 0, downloadThroughput = -1, uploadThroughput = -1 } = throttle ?? {};
+  return {
+    method: 'Network.emulateNetworkConditions',
+    params: { offline, latency, downloadThroughput, uploadThroughput },
+  };
+}
+
+const TEXTS = ['device', 'userAgent', 'platform', 'timezoneId', 'locale', 'colorScheme', 'media'];
+const FLAGS = ['reducedMotion', 'offline'];
+const OBJECTS = ['viewport', 'geolocation', 'throttle'];
+
+/** Tells what was kept from anything else. */
+export function isEmulation(value: unknown): value is Emulation {
+  if (!isRecord(value)) return false;
+  return Object.entries(value).every(([name, field]) => {
+    if (TEXTS.includes(name)) return typeof field === 'string';
+    if (FLAGS.includes(name)) return typeof field === 'boolean';
+    return OBJECTS.includes(name) && isRecord(field);
+  });
+}

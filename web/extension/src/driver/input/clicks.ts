@@ -1,0 +1,54 @@
+/**
+ * A click on an element or a point, and the wait for its effect.
+ */
+
+import { invalid } from '../../command';
+import { fieldsOf, numberIn } from '../fields';
+import { aimAt, type Target } from '../page/elements';
+import type { Page, Report } from '../page/page';
+import { type Button, clickMouse, type Point } from './input-events';
+import type { Modifier } from './keys';
+
+export interface How {
+  readonly button: Button;
+  readonly clickCount: number;
+  readonly modifiers: readonly Modifier[];
+}
+
+const METRICS_WITHIN_MS = 10_000;
+
+export const PLAIN_CLICK: How = { button: 'left', clickCount: 1, modifiers: [] };
+
+/** Clicks an element. */
+export function clickElement(
+  page: Page,
+  target: Target,
+  how: How,
+  force: boolean,
+): Promise<Report> {
+  return page.act(async (session) => {
+    const { point, armed, element } = await aimAt(page, target, force);
+    return { acted: clickMouse(session, point, how), armed, element };
+  });
+}
+
+/** Clicks a point of the viewport. */
+export function clickPoint(page: Page, point: Point, how: How): Promise<Report> {
+  return page.act(async (session) => {
+    await checkInView(page, point);
+    const armed = await page.armTop();
+    return { acted: clickMouse(session, point, how), armed };
+  });
+}
+
+/** Chrome takes a click beside the page without a word. */
+export async function checkInView(page: Page, { x, y }: Point): Promise<void> {
+  const { cssVisualViewport } = await page.send('Page.getLayoutMetrics', {}, METRICS_WITHIN_MS);
+  const view = fieldsOf(cssVisualViewport);
+  const width = numberIn(view, 'clientWidth') ?? Infinity;
+  const height = numberIn(view, 'clientHeight') ?? Infinity;
+  if (x >= 0 && y >= 0 && x < width && y < height) return;
+  throw invalid(
+    `the point ${x}, ${y} is not in view: the page is ${width} wide and ${height} high`,
+  );
+}

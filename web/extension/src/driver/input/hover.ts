@@ -1,0 +1,23 @@
+/**
+ * Moving the mouse, and the wait for what that shows.
+ */
+
+import { aimAt, type Target } from '../page/elements';
+import type { Page, Report } from '../page/page';
+import { moveMouse, type Point } from './input-events';
+
+/** Moves the mouse over an element. */
+export function hoverElement(page: Page, target: Target): Promise<Report> {
+  return page.act(async (session) => {
+    const { point, armed, element } = await aimAt(page, target, false);
+    return { acted: moveMouse(session, point), armed, element };
+  });
+}
+
+/** Moves the mouse to a point of the viewport. */
+export function hoverPoint(page: Page, point: Point): Promise<Report> {
+  return page.act(async (session) => {
+    const armed = await page.armTop();
+    return { acted: moveMouse(session, point), armed };
+  });
+}

@@ -1,0 +1,158 @@
+/**
+ * Downloads of driven tabs, as clients see them.
+ *
+ * Which those are, the background knows; how they go, Chrome. What another client's tab has begun,
+ * or what comes from a site that the user keeps from clients, is not told. An extension cannot read files: their content is the hub's
+ * matter, by the path that is told here.
+ */
+
+import { type Argument, CommandError } from '../../command';
+import type { BegunDownload } from '../common/services';
+import { answerable, deferred, within } from '../common/time-limits';
+import type { Caller } from '../page/page';
+
+export interface DownloadView {
+  readonly id: number;
+  readonly filename: string;
+  readonly path: string;
+  readonly url: string;
+  readonly state: 'complete' | 'in_progress' | 'interrupted';
+  readonly bytes: number;
+  readonly totalBytes?: number;
+  readonly mimeType?: string;
+  readonly error?: string;
+}
+
+const LONGEST_URL = 2_000;
+// One that was over before anybody could wait for it is still the one that was meant.
+const RECENT_MS = 30_000;
+
+/** Those that a wait has told: a wait without an id does not tell them again. */
+const waitedFor = new Set<number>();
+
+/** Reads the number of a download, also where it was written as text. */
+export function downloadId(): Argument<number> {
+  return {
+    wants: 'the number of a download, from the list of downloads',
+    isOptional: false,
+    read(value) {
+      const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+      return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0
+        ? { value: id }
+        : undefined;
+    },
+  };
+}
+
+/** Returns the downloads that may be told, newest first. */
+export async function listDownloads(caller: Caller): Promise<readonly DownloadView[]> {
+  const own = caller.services.downloads
+    .begun()
+    .filter(({ clients }) => clients.includes(caller.client.id));
+  const begun = own.reverse();
+  const found = await Promise.all(begun.map((download) => look(caller, download)));
+  return found.filter((view) => view !== undefined);
+}
+
+/** Waits until a download is complete; without an id, the one under way or the next. */
+export async function waitForDownload(
+  caller: Caller,
+  id: number | undefined,
+  timeoutMs: number,
+): Promise<DownloadView> {
+  const { services, limits } = caller;
+  const since = Date.now();
+  const until = performance.now() + answerable(limits, timeoutMs);
+  for (;;) {
+    // Listening begins before looking, so that nothing falls between.
+    const { promise: news, resolve } = deferred<void>();
+    const stop = services.downloads.listen(resolve);
+    try {
+      const meant = await choose(caller, id, since);
+      if (meant !== undefined && meant.state !== 'in_progress') waitedFor.add(meant.id);
+      if (meant?.state === 'complete') return meant;
+      if (meant?.state === 'interrupted') throw failed(meant);
+      const leftMs = until - performance.now();
+      await within(news, limits, leftMs, () => late(meant, id, timeoutMs));
+      if (meant !== undefined) id = meant.id;
+    } finally {
+      stop();
+    }
+  }
+}
+
+async function choose(
+  caller: Caller,
+  id: number | undefined,
+  since: number,
+): Promise<DownloadView | undefined> {
+  const all = await listDownloads(caller);
+  if (id !== undefined) {
+    const wanted = all.find((view) => view.id === id);
+    if (wanted === undefined) throw notFound(id);
+    return wanted;
+  }
+  const running = all.find(({ state }) => state === 'in_progress');
+  if (running !== undefined) return running;
+  const recent = new Set(
+    caller.services.downloads
+      .begun()
+      .filter(({ at }) => at > since - RECENT_MS)
+      .map((begun) => begun.id),
+  );
+  return all.find((view) => recent.has(view.id) && !waitedFor.has(view.id));
+}
+
+async function look(caller: Caller, { id }: BegunDownload): Promise<DownloadView | undefined> {
+  const [item] = await chrome.downloads.search({ id });
+  if (item === undefined) return undefined;
+  try {
+    for (const url of [item.url, item.finalUrl, item.referrer]) {
+      if (url) await caller.services.checkSite(url);
+    }
+  } catch {
+    return undefined;
+  }
+  const { filename: path, mime: mimeType, error, bytesReceived: bytes, totalBytes, state } = item;
+  return {
+    id,
+    filename: path.split(/[\\/]/).pop() ?? path,
+    path,
+    url: (item.finalUrl || item.url).slice(0, LONGEST_URL),
+    state: stateOf(state),
+    bytes,
+    ...(totalBytes >= 0 ? { totalBytes } : {}),
+    ...(mimeType ? { mimeType } : {}),
+    ...(error === undefined ? {} : { error }),
+  };
+}
+
+function stateOf(state: string): DownloadView['state'] {
+  return state === 'complete' || state === 'interrupted' ? state : 'in_progress';
+}
+
+function failed({ id, filename, error }: DownloadView): CommandError {
+  return new CommandError(
+    'DOWNLOAD_FAILED',
+    `download ${id} (${filename}) was interrupted: ${error ?? 'no reason given'}; ` +
+      'begin it again in the page',
+  );
+}
+
+function notFound(id: number): CommandError {
+  return new CommandError(
+    'DOWNLOAD_NOT_FOUND',
+    `no driven tab has begun a download ${id}; list them with browser_network, action downloads`,
+  );
+}
+
+function late(meant: DownloadView | undefined, id: number | undefined, timeoutMs: number) {
+  const what =
+    meant === undefined
+      ? 'no download began'
+      : `download ${id ?? meant.id} (${meant.filename}) is not complete, it has ${meant.bytes} bytes`;
+  return new CommandError(
+    'TIMEOUT',
+    `${what} within ${timeoutMs} ms; allow more time with timeoutMs, or look at the list`,
+  );
+}

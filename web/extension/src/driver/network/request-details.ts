@@ -1,0 +1,152 @@
+/**
+ * One request in full: timing, headers, and what was sent and came back.
+ *
+ * Bodies are asked of Chrome when somebody wants them; it keeps the newest ones of each process, and
+ * what it has no more is said plainly. Text is cut to what was asked for; anything else is a file.
+ */
+
+import { messageOf } from '../common/time-limits';
+import { type Fields, numberIn, textIn } from '../fields';
+import type { Page } from '../page/page';
+import { sendToChild } from '../tab/child-sessions';
+import { maskPasswords, showHeaders } from './headers';
+import type { Entry } from './request-entry';
+
+/** Bytes of a body that is no text. */
+export const LARGEST_FILE = 4 * 1024 * 1024;
+const ANSWER_WITHIN_MS = 10_000;
+
+export interface Timing {
+  readonly dns?: number | undefined;
+  readonly connect?: number | undefined;
+  readonly tls?: number | undefined;
+  readonly wait?: number | undefined;
+  readonly receive?: number | undefined;
+}
+
+/** Returns how long each part of a request took, in milliseconds. */
+export function timingOf({ details }: Entry): Timing | undefined {
+  const timing = details?.timing;
+  if (timing === undefined || numberIn(timing, 'requestTime') === undefined) return undefined;
+  return {
+    dns: span(timing, 'dnsStart', 'dnsEnd'),
+    connect: span(timing, 'connectStart', 'connectEnd'),
+    tls: span(timing, 'sslStart', 'sslEnd'),
+    wait: span(timing, 'sendEnd', 'receiveHeadersEnd'),
+    receive: details?.receiveMs === undefined ? undefined : round(details.receiveMs),
+  };
+}
+
+function span(timing: Fields, from: string, to: string): number | undefined {
+  const [start = -1, end = -1] = [numberIn(timing, from), numberIn(timing, to)];
+  return start < 0 || end < start ? undefined : round(end - start);
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10;
+}
+
+/** Returns the headers of both ways, as they may be shown. */
+export function headersOf({ details }: Entry): Fields {
+  if (details === undefined) return { headers: LOST };
+  const { requestHeaders, responseHeaders } = details;
+  return {
+    requestHeaders: showHeaders(requestHeaders),
+    ...(responseHeaders === undefined ? {} : { responseHeaders: showHeaders(responseHeaders) }),
+  };
+}
+
+const LOST = "not kept: the extension's worker was restarted since; make the request again";
+
+/** Returns what was sent. */
+export async function sentBody(page: Page, entry: Entry, most: number): Promise<Fields> {
+  const { details, requestId, sessionId } = entry;
+  if (details !== undefined && !details.hasPostData) return {};
+  try {
+    const text = details?.postData ?? (await ask(page, sessionId, 'getRequestPostData', requestId));
+    const body = typeof text === 'string' ? text : (textIn(text, 'postData') ?? '');
+    return cut('requestBody', maskPasswords(body), most);
+  } catch (error) {
+    // A worker that died does not know whether there was any.
+    return details === undefined ? {} : { requestBody: `not available: ${reason(error)}` };
+  }
+}
+
+/** Returns what came back. */
+export async function receivedBody(page: Page, entry: Entry, most: number): Promise<Fields> {
+  const why = whyNoBody(entry);
+  if (why !== undefined) return { responseBody: null, responseBodyNote: why };
+  let answer: Fields;
+  try {
+    answer = await ask(page, entry.sessionId, 'getResponseBody', entry.requestId);
+  } catch (error) {
+    return { responseBody: null, responseBodyNote: `the browser has it no more: ${reason(error)}` };
+  }
+  const body = textIn(answer, 'body') ?? '';
+  if (body === '' && lengthOf(entry) > 0) return { responseBody: null, responseBodyNote: UNSEEN };
+  if (answer.base64Encoded !== true) return cut('responseBody', body, most);
+  if (isText(entry.mimeType)) return cut('responseBody', decoded(body), most);
+  return fileOf(entry, body);
+}
+
+// What a page takes as a `Blob` goes past the debugger.
+const UNSEEN = 'the browser did not keep it, as with what a page reads as a blob';
+
+function lengthOf({ details }: Entry): number {
+  const headers = Object.entries(details?.responseHeaders ?? {});
+  const length = headers.find(([name]) => name.toLowerCase() === 'content-length');
+  return Number(length?.[1] ?? 0);
+}
+
+function whyNoBody({ finished, redirected, resourceType, error, status }: Entry) {
+  if (redirected) return 'a redirect; its body is not kept';
+  if (resourceType === 'websocket') return 'a WebSocket has no body';
+  if (error !== undefined && status === undefined) return `none came: ${error}`;
+  if (finished === undefined) return 'not there yet: the request is still under way';
+  return undefined;
+}
+
+function fileOf({ url, mimeType }: Entry, data: string): Fields {
+  const bytes = Math.floor((data.replace(/=+$/, '').length * 3) / 4);
+  if (bytes === 0) return { responseBody: '' };
+  if (bytes > LARGEST_FILE) {
+    const note = `left out: ${bytes} bytes are more than the ${LARGEST_FILE} that are passed on`;
+    return { responseBody: null, responseBodyNote: note };
+  }
+  const file = { mimeType: plainType(mimeType), data, name: nameOf(url) };
+  return { file };
+}
+
+function plainType(mimeType = ''): string {
+  return /^[a-z0-9.+-]+\/[a-z0-9.+-]+$/i.test(mimeType) ? mimeType : 'application/octet-stream';
+}
+
+function nameOf(url: string): string {
+  const path = URL.canParse(url) ? new URL(url).pathname : '';
+  return (path.split('/').pop() || 'body').slice(0, 100);
+}
+
+function isText(mimeType = ''): boolean {
+  return /^text\/|json|javascript|xml(?!.*officedocument)|x-www-form-urlencoded/i.test(mimeType);
+}
+
+function decoded(base64: string): string {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  return new TextDecoder().decode(bytes);
+}
+
+function cut(name: string, text: string, most: number): Fields {
+  if (text.length <= most) return { [name]: text };
+  return { [name]: text.slice(0, most), [`${name}LeftOut`]: text.length - most };
+}
+
+async function ask(page: Page, sessionId: string | undefined, name: string, requestId: string) {
+  const work = sendToChild(page.tabId, sessionId, `Network.${name}`, { requestId });
+  return page.guard(work, ANSWER_WITHIN_MS);
+}
+
+// A refused command rejects with JSON as its message.
+function reason(error: unknown): string {
+  const message = messageOf(error);
+  return /"message"\s*:\s*"([^"]+)"/.exec(message)?.[1] ?? message;
+}

@@ -1,0 +1,131 @@
+/**
+ * One request of a tab as it is remembered, and as it is told.
+ *
+ * The part that is told in lists is small and is kept over the death of the worker; `details`
+ * (headers, timing, what was sent) are only in memory.
+ */
+
+import { isRecord } from '../../command';
+import type { Fields } from '../fields';
+
+export interface Details {
+  requestHeaders: Fields;
+  responseHeaders?: Fields;
+  /** Chrome's own, in milliseconds after its `requestTime`. */
+  timing?: Fields;
+  receiveMs?: number;
+  postData?: string;
+  hasPostData: boolean;
+}
+
+export interface Entry {
+  /** Never given again while the browser runs; larger than that of any earlier request. */
+  readonly id: number;
+  /** The debugger's names of it. */
+  readonly requestId: string;
+  readonly sessionId?: string | undefined;
+  readonly method: string;
+  readonly url: string;
+  /** The document that asked. */
+  readonly documentUrl: string;
+  readonly resourceType: string;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Seconds on the debugger's clock. */
+  readonly began: number;
+  status?: number;
+  error?: string;
+  ms?: number;
+  bytes?: number;
+  mimeType?: string;
+  fromCache?: true;
+  /** It led to another request, so that it has no body. */
+  redirected?: true;
+  /** The debugger let go before it ended. */
+  lost?: true;
+  /** The place in the log of its last change, and of its end. */
+  changed: number;
+  finished?: number;
+  details?: Details;
+}
+
+/** A request as lists tell it. */
+export interface RequestReport {
+  readonly id: string;
+  readonly method: string;
+  readonly url: string;
+  readonly resourceType: string;
+  readonly startedAt: number;
+  readonly status?: number | undefined;
+  readonly error?: string | undefined;
+  readonly ms?: number | undefined;
+  readonly bytes?: number | undefined;
+  readonly mimeType?: string | undefined;
+  readonly fromCache?: true | undefined;
+  readonly lost?: true | undefined;
+}
+
+/** The kinds of requests there are, in lower case. */
+export const RESOURCE_TYPES = [
+  'document',
+  'stylesheet',
+  'image',
+  'media',
+  'font',
+  'script',
+  'texttrack',
+  'xhr',
+  'fetch',
+  'prefetch',
+  'eventsource',
+  'websocket',
+  'manifest',
+  'signedexchange',
+  'ping',
+  'cspviolationreport',
+  'preflight',
+  'other',
+] as const;
+
+const LONGEST_URL = 2_000;
+
+/** Tells a request in short. */
+export function reportRequest(entry: Entry): RequestReport {
+  const { id, method, url, resourceType, startedAt } = entry;
+  const { status, error, ms, bytes, mimeType, fromCache, lost } = entry;
+  return {
+    id: String(id),
+    method,
+    url: shortUrl(url),
+    resourceType,
+    startedAt,
+    status,
+    error,
+    ms,
+    bytes,
+    mimeType,
+    fromCache,
+    lost,
+  };
+}
+
+/** Whether a request went wrong; one that the page gave up itself did not. */
+export function isFailed({ status = 0, error }: Entry): boolean {
+  return status >= 400 || (error !== undefined && error !== 'net::ERR_ABORTED');
+}
+
+/** Cuts an address that would be longer than the rest of the answer, as `data:` ones are. */
+export function shortUrl(url: string): string {
+  return url.length > LONGEST_URL ? `${url.slice(0, LONGEST_URL)}…` : url;
+}
+
+/** Tells whether something kept is a request. */
+export function isEntry(value: unknown): value is Entry {
+  return (
+    isRecord(value) &&
+    ['id', 'startedAt', 'began', 'changed'].every((name) => typeof value[name] === 'number') &&
+    ['requestId', 'method', 'url', 'documentUrl', 'resourceType'].every(
+      (name) => typeof value[name] === 'string',
+    )
+  );
+}
