@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRecord } from '../../shared/src/check';
+import { isRecord } from '../../shared/src/values';
 import { until } from '../../shared/test/support/fake-clock';
 import { welcome } from '../../shared/test/support/fake-socket';
 import { FakePage, opened } from './support/fake-page';

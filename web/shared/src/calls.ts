@@ -6,13 +6,13 @@
  * sent later, the hub asks for it. It knows no tool.
  */
 
-import { isRecord } from './check';
 import type { Clock } from './clock';
 import { Execution, failure } from './execution';
 import type { CallError, ToolProgress } from './generated/protocol';
 import { LARGEST_RESULT, toJson } from './json';
 import { type Call, encode, encodeWith, type Sent } from './messages';
 import { type CallEnd, memoryResults, type ResultStore } from './result-store';
+import { isRecord } from './values';
 
 /** What a handler has besides the call. */
 export interface CallContext {

@@ -8,6 +8,7 @@
 
 import type { Event, ToBrowser } from './generated/protocol';
 import { toBrowserSchema } from './generated/protocol';
+import { isRecord } from './values';
 
 /** One direction's messages, as the generated file tells them. */
 export interface Schema {
@@ -54,11 +55,6 @@ export function findFault(schema: Schema, value: unknown): string | undefined {
   const body = Object.hasOwn(schema.messages, type) ? schema.messages[type] : undefined;
   if (body === undefined) return `unknown message type ${type.slice(0, 40)}`;
   return faultIn(schema, body, value, type);
-}
-
-/** Tells objects apart from everything else. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function faultIn(schema: Schema, name: string, value: unknown, at: string): string | undefined {

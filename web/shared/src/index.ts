@@ -11,7 +11,6 @@ import { Client } from './client';
 import type { ClientOptions } from './options';
 
 export type { CallContext, CallHandler } from './calls';
-export { isRecord } from './check';
 export type { Client } from './client';
 export { type Clock, systemClock } from './clock';
 export type { HubUrl, Status } from './connector';
@@ -32,6 +31,7 @@ export {
   socketUrl,
 } from './socket';
 export type { StateHandler } from './state-feed';
+export { isRecord, messageOf } from './values';
 
 /** Connects to a hub and stays connected until `close`. */
 export function connect(options: ClientOptions): Client {

@@ -6,7 +6,7 @@
  * elements that moved. Both values are plain JSON, as `JSON.parse` gives them.
  */
 
-import { isRecord } from './check';
+import { isRecord } from './values';
 
 export type Operation =
   | { op: 'add' | 'replace'; path: string; value: unknown }

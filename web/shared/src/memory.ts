@@ -6,8 +6,8 @@
  * not: its messages die with it, so each life numbers in a log with a new name.
  */
 
-import { isRecord } from './check';
 import type { Position } from './generated/protocol';
+import { isRecord } from './values';
 
 export interface Snapshot {
   /** The peer's own name for itself. */

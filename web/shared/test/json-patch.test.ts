@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRecord } from '../src/check';
 import { diff, type Operation } from '../src/json-patch';
+import { isRecord } from '../src/values';
 import { seeded } from './support/random';
 
 test('patches say what changed and no more', () => {

@@ -4,9 +4,10 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asEvent, isRecord } from '../src/check';
+import { asEvent } from '../src/check';
 import type { Event } from '../src/generated/protocol';
 import { type LogLimits, SendLog } from '../src/send-log';
+import { isRecord } from '../src/values';
 
 let now = 0;
 

@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRecord } from '../src/check';
 import { StateFeed, type StateHandler } from '../src/state-feed';
+import { isRecord } from '../src/values';
 import { FakeClock } from './support/fake-clock';
 
 type Update = { at: number; version: number; state?: unknown; patch?: unknown };

@@ -5,6 +5,7 @@
  * told at once, because each further attempt costs its reader a turn.
  */
 
+import { isRecord } from '@tabwire/shared';
 import type { Limits } from './math/angles';
 
 /** An argument was wrong; the message says what is valid. */
@@ -155,8 +156,4 @@ function listNames(table: Arguments): string {
 function show(value: unknown): string {
   const written = JSON.stringify(value) ?? String(value);
   return written.length > 60 ? `${written.slice(0, 60)}…` : written;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

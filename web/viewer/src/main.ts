@@ -5,6 +5,7 @@
  * to push and the bar to follow.
  */
 
+import { messageOf } from '@tabwire/shared';
 import { attachDrop, attachPicker, type DropTarget } from './controls/drop';
 import { attachKeyboard } from './controls/keyboard';
 import { attachPointer } from './controls/pointer';
@@ -186,10 +187,6 @@ function load(loading: Promise<LoadedModel>): void {
       toasts.show({ words: messageOf(error) }, 'error');
     },
   );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function hideHint(): void {

@@ -6,7 +6,7 @@
  * is no message, or of an unknown type, still ends the connection.
  */
 
-import type { Event, ToBrowser } from '@tabwire/shared';
+import { type Event, isRecord, type ToBrowser } from '@tabwire/shared';
 
 /** The hub broke the protocol; the connection is of no use any more. */
 export class ProtocolError extends Error {}
@@ -28,9 +28,4 @@ export const parsePage = parseFrame;
 /** Takes a message out of a replay page. */
 export function asEvent(value: unknown): Event {
   return value as Event;
-}
-
-/** Tells objects apart from everything else. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -7,13 +7,14 @@
  */
 
 import assert from 'node:assert/strict';
-import { asEvent, findFault, isRecord } from '../../src/check';
+import { asEvent, findFault } from '../../src/check';
 import {
   type FromBrowser,
   fromBrowserSchema,
   type Position,
   type ToBrowser,
 } from '../../src/generated/protocol';
+import { isRecord } from '../../src/values';
 import type { FakeClock } from './fake-clock';
 import type { FakeSocket } from './fake-socket';
 

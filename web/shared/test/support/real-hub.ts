@@ -11,7 +11,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { isRecord } from '../../src/check';
+import { isRecord } from '../../src/values';
 
 /** An entry of a session's feed. */
 export interface FeedEntry {
