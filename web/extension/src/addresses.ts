@@ -4,7 +4,7 @@
  * Files and other things of this machine are one kind: a browser can be set to let extensions into
  * them, and Tabwire stays out all the same. The pages of the hub that we are connected to are the
  * other: who drives one of them could grant itself more than it was given. What stands here is
- * about addresses of any kind; which of them are pages that can be driven, `driver/restricted.ts`
+ * about addresses of any kind; which of them are pages that can be driven, `driver/common/restricted-pages.ts`
  * says.
  */
 

@@ -2,10 +2,7 @@
  * Small questions to data from outside: storage, messages, the native host, the hub.
  */
 
-/** Tells objects apart from everything else. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isRecord, messageOf } from '@tabwire/shared';
 
 export function isText(value: unknown): value is string {
   return typeof value === 'string';
@@ -26,9 +23,4 @@ export function isListOf<T>(
   isElement: (element: unknown) => element is T,
 ): value is T[] {
   return Array.isArray(value) && value.every(isElement);
-}
-
-/** Returns what somebody would like to read about whatever was thrown. */
-export function reasonOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

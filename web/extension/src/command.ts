@@ -6,6 +6,7 @@
  * knows no command; `commands/index.ts` lists them.
  */
 
+import { isRecord } from './check';
 import type { Caller, Page } from './driver/page/page';
 
 /** What a client can branch on. */
@@ -305,9 +306,4 @@ function isWithin(value: number, { least, most }: Limits): boolean {
 function show(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}
-
-/** Tells objects apart from everything else. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

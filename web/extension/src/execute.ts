@@ -13,11 +13,11 @@ import { checkPage } from './driver/common/restricted-pages';
 import type { Services } from './driver/common/services';
 import { ignore, within } from './driver/common/time-limits';
 import { DocumentGone, unresponsive } from './driver/page/content-calls';
-import { untilThere } from './driver/page/loading';
+import { untilFirstDocument } from './driver/page/loading';
 import { type Caller, Page } from './driver/page/page';
 import { callTool, discover } from './driver/page/page-tools';
-import { wake } from './driver/page/sleeping-tabs';
-import { keepAwake } from './driver/page/worker-port';
+import { wakeTab } from './driver/page/sleeping-tabs';
+import { requestWorkerPort } from './driver/page/worker-port';
 import { driverReady } from './driver/register';
 import { checkNoDialog } from './driver/tab/dialogs';
 
@@ -113,7 +113,7 @@ async function run(command: Command, call: Call, caller: Caller): Promise<unknow
     await driverReady();
     await prepare(command, page);
     const result = await work(page);
-    if (command.effect !== 'read') keepAwake(page);
+    if (command.effect !== 'read') requestWorkerPort(page);
     return result;
   } finally {
     page.close();
@@ -137,13 +137,13 @@ async function checkUser(command: Command, services: Services): Promise<void> {
 
 async function prepare(command: Exclude<Command, { on: 'browser' }>, page: Page): Promise<void> {
   const found = await page.tab();
-  const tab = command.on === 'page' ? await untilThere(page, found) : found;
+  const tab = command.on === 'page' ? await untilFirstDocument(page, found) : found;
   const { url = '' } = tab;
   if (command.on === 'page') await checkPage(url, page.services);
   if (command.on === 'site') await page.services.checkSite(url);
   if (!command.answersDialog) checkNoDialog(page.tabId);
   if (command.on === 'page') await page.services.checkSite(await page.site());
-  if (command.on === 'page') await wake(page, tab);
+  if (command.on === 'page') await wakeTab(page, tab);
   if (command.effect === 'read') return;
   // The group is only shown: nothing waits for it.
   ignore(Promise.resolve(page.services.claim(page.tabId, page.client)));

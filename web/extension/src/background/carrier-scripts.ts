@@ -7,14 +7,14 @@
  * registered when an extension is updated, so this is done anew in each life of the worker.
  */
 
-import { Turns } from './work-queue';
+import { WorkQueue } from './work-queue';
 
 const SCRIPT = 'carrier.js';
 /** What the ids of our registrations begin with; the pattern follows. */
 const ID = 'carrier ';
 
 export class CarrierScripts {
-  readonly #turns = new Turns();
+  readonly #turns = new WorkQueue();
   /** Origins whose open pages have the script. */
   #origins: readonly string[] = [];
 

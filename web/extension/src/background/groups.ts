@@ -10,7 +10,7 @@
 import { CommandError } from '../command';
 import { type ClientName, colourFor, titleFor } from './client-titles';
 import { type Driver, type GroupState, keptGroups, NOTHING, nameOf } from './group-state';
-import { Turns } from './work-queue';
+import { WorkQueue } from './work-queue';
 
 export interface GroupEvents {
   /** A client drives a tab that it did not drive before; what follows is waited for. */
@@ -28,7 +28,7 @@ const DRAG_SETTLES_MS = 400;
 
 export class Groups {
   readonly #events: GroupEvents;
-  readonly #turns = new Turns();
+  readonly #turns = new WorkQueue();
   /** Tabs that we move ourselves: what the browser tells of them is no wish of the user. */
   readonly #moving = new Set<number>();
   #state: GroupState = NOTHING;
@@ -77,7 +77,7 @@ export class Groups {
   }
 
   /** Returns when all that was asked for until now is done. */
-  settled(): Promise<void> {
+  claimsDone(): Promise<void> {
     return this.#turns.take(() => {});
   }
 

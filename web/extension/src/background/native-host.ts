@@ -5,7 +5,7 @@
  * each question and lets only this extension ask.
  */
 
-import { isPort, isRecord, isText, reasonOf } from '../check';
+import { isPort, isRecord, isText, messageOf } from '../check';
 import { readKey } from './pairing';
 
 const HOST = 'dev.tabwire.host';
@@ -35,7 +35,7 @@ export async function askHost(instanceId: string, browser: string): Promise<Host
     const answer = chrome.runtime.sendNativeMessage(HOST, question);
     return readAnswer(await Promise.race([answer, silence()]));
   } catch (error) {
-    return { type: 'absent', message: reasonOf(error) };
+    return { type: 'absent', message: messageOf(error) };
   }
 }
 

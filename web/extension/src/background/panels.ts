@@ -2,7 +2,7 @@
  * The worker's side of popup and options page: shows them how things stand, hears their wishes.
  */
 
-import { reasonOf } from '../check';
+import { messageOf } from '../check';
 import { isWish, PANEL, type PanelState, type Wish } from '../panel';
 
 export interface PanelParts {
@@ -43,7 +43,7 @@ export class Panels {
   #fulfil(wish: Wish): void {
     this.#parts
       .fulfil(wish)
-      .catch((error) => console.error(`tabwire: ${wish.type}:`, reasonOf(error)));
+      .catch((error) => console.error(`tabwire: ${wish.type}:`, messageOf(error)));
   }
 
   async #post(): Promise<void> {

@@ -7,13 +7,11 @@
 
 import type { Call, CallContext, Event } from '@tabwire/shared';
 import { isId, isRecord, isText } from '../check';
-import { judgeBy } from '../driver/common/permissions';
+import { providePermissions } from '../driver/common/permissions';
 import { ignore } from '../driver/common/time-limits';
-import { endAllEmulation, endEmulation } from '../driver/emulation/emulation';
-import { endRules } from '../driver/network/tab-rules';
-import { endAnyTrace, endTraceOf } from '../driver/reading/tracing';
 import { driverReady } from '../driver/register';
 import { detachAll } from '../driver/tab/debugger';
+import { endLifetime } from '../driver/tab/tab-state';
 import { COMMAND_NAMES, discoverTools, execute } from '../execute';
 import type { PanelState, Wish } from '../panel';
 import { DEFAULT_SETTINGS, keptSettings, type Settings, showsOtherTabs } from '../settings';
@@ -49,7 +47,7 @@ export async function startShell(): Promise<Shell> {
   const [instanceId, settings] = await Promise.all([ownInstanceId(), keptSettings.load()]);
   const shell = new Shell(instanceId, settings ?? DEFAULT_SETTINGS);
   await shell.start();
-  judgeBy({
+  providePermissions({
     allows: (url) => shell.mayTell(url),
     drives: (tabId) => shell.groups.isDriven(tabId),
   });
@@ -236,11 +234,7 @@ export class Shell {
   #newStop(): StopSwitch {
     return new StopSwitch({
       endAll: (reason) => this.#running.endAll(reason),
-      detachAll: () => {
-        endAllEmulation();
-        endAnyTrace();
-        return detachAll();
-      },
+      detachAll,
       changed: () => this.#changed(),
     });
   }
@@ -361,12 +355,8 @@ export class Shell {
 function letGo(tabId: number): void {
   // What an earlier worker left must be known before it can be ended.
   driverReady()
-    .then(() => {
-      endEmulation(tabId);
-      endTraceOf(tabId);
-      return endRules(tabId);
-    })
-    .catch((error) => console.debug('tabwire: rules are not ended:', error));
+    .then(() => endLifetime(tabId, { type: 'released' }))
+    .catch((error) => console.debug('tabwire: what is in force is not ended:', error));
 }
 
 async function showTab(tabId: number): Promise<void> {

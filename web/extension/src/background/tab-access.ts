@@ -35,7 +35,7 @@ export class TabAccess {
     if (this.#groups.taken.includes(tabId)) throw takenBack(tabId);
     if (!this.isHidden(tabId)) return;
     // One that a client's page has just opened is on its way to be the client's.
-    await this.#groups.settled();
+    await this.#groups.claimsDone();
     if (this.isHidden(tabId)) throw notShown(tabId);
   }
 }

@@ -8,7 +8,7 @@
  */
 
 import type { Client, Tab } from '@tabwire/shared';
-import { Turns } from './work-queue';
+import { WorkQueue } from './work-queue';
 
 /** What is told to. */
 export interface Listener
@@ -38,7 +38,7 @@ export class TabReporter {
   /** As what each tab was seen last. */
   readonly #seen = new Map<number, Visibility>();
   /** Questions to the browser overtake each other; what is told must not. */
-  readonly #turns = new Turns();
+  readonly #turns = new WorkQueue();
   #isTelling = false;
   #front: number | undefined;
   /** How many hidden ones were told. */

@@ -2,7 +2,7 @@
  * One thing after the other: what is asked for later begins when what came before has ended.
  */
 
-export class Turns {
+export class WorkQueue {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Does the work in its turn and returns what it returns. */

@@ -7,7 +7,7 @@
 
 import { defineCommand, number, optional, string } from '../command';
 import { POINT, pointOf } from '../driver/input/gestures';
-import { dragMouse, type Point } from '../driver/input/input-events';
+import { dragMouse } from '../driver/input/input-events';
 import {
   aimAt,
   checkTarget,
@@ -17,6 +17,7 @@ import {
   TARGET,
   type Target,
 } from '../driver/page/elements';
+import type { Point } from '../driver/page/frames';
 import type { ElementReport, Page } from '../driver/page/page';
 
 export default defineCommand({

@@ -5,9 +5,10 @@
  * `return`, and functions, which are called.
  */
 
+import { messageOf } from '../check';
 import { boolean, CommandError, defineCommand, optional, string } from '../command';
-import { answerable, messageOf } from '../driver/common/time-limits';
-import { type Fields, fieldsOf, textIn } from '../driver/fields';
+import type { ResultOf } from '../driver/common/protocol';
+import { answerable } from '../driver/common/time-limits';
 import type { Page } from '../driver/page/page';
 import { describeException } from '../driver/reading/console';
 import { ProtocolFailure } from '../driver/tab/debugger';
@@ -23,7 +24,7 @@ export default defineCommand({
     for (const form of formsOf(expression)) {
       const answer = await evaluate(page, form, awaitPromise);
       if (isUnparsable(answer) && form.isTrial) continue;
-      if (textIn(fieldsOf(answer.result), 'type') !== 'function') return jsonOf(answer);
+      if (answer.result.type !== 'function') return jsonOf(answer);
       const called = { text: `(${expression}\n)()`, isRepl: false, isTrial: false };
       return jsonOf(await evaluate(page, called, awaitPromise));
     }
@@ -59,7 +60,7 @@ async function evaluate(
   page: Page,
   { text: expression, isRepl: replMode }: Form,
   awaitPromise: boolean,
-): Promise<Fields> {
+): Promise<ResultOf<'Runtime.evaluate'>> {
   try {
     const options = { awaitPromise, replMode, returnByValue: true, userGesture: true };
     // As long as the call lasts: how long code takes is its author's matter.
@@ -94,19 +95,15 @@ function unfinished(): CommandError {
   );
 }
 
-function isUnparsable(answer: Fields): boolean {
-  const details = fieldsOf(answer.exceptionDetails);
-  const { className } = fieldsOf(details.exception);
-  return className === 'SyntaxError' && details.stackTrace === undefined;
+function isUnparsable({ exceptionDetails: details }: ResultOf<'Runtime.evaluate'>): boolean {
+  return details?.exception?.className === 'SyntaxError' && details.stackTrace === undefined;
 }
 
-function jsonOf(answer: Fields): unknown {
-  const details = answer.exceptionDetails;
-  if (details !== undefined) {
-    throw new CommandError('EVALUATION_FAILED', describeException(fieldsOf(details)));
+function jsonOf({ exceptionDetails, result }: ResultOf<'Runtime.evaluate'>): unknown {
+  if (exceptionDetails !== undefined) {
+    throw new CommandError('EVALUATION_FAILED', describeException(exceptionDetails));
   }
-  const result = fieldsOf(answer.result);
-  return result.value ?? textIn(result, 'unserializableValue') ?? null;
+  return result.value ?? result.unserializableValue ?? null;
 }
 
 function explain(reason: string): string {

@@ -6,7 +6,7 @@
  */
 
 import { defineCommand } from '../command';
-import { type Entry, isFailed, reportRequest } from '../driver/network/request-entry';
+import { isFailed, type RequestEntry, reportRequest } from '../driver/network/request-entry';
 import { keepRequests } from '../driver/network/request-log';
 import { visibleRequests, watchRequests } from '../driver/network/request-view';
 import { type LogEntry, mayRead, readConsole } from '../driver/reading/console';
@@ -66,7 +66,7 @@ function shortened(text: string): string {
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}…` : text;
 }
 
-function failure(entry: Entry) {
+function failure(entry: RequestEntry) {
   const { id, method, url, status, error } = reportRequest(entry);
   return { id, method, url, status, error };
 }

@@ -4,15 +4,8 @@
  * Each call replaces the list of the one before; mocks of `browser_mock_request` are left alone.
  */
 
-import {
-  type Argument,
-  boolean,
-  CommandError,
-  defineCommand,
-  isRecord,
-  listOf,
-  optional,
-} from '../command';
+import { isRecord } from '../check';
+import { type Argument, boolean, CommandError, defineCommand, listOf, optional } from '../command';
 import { type Mock, reportMock } from '../driver/network/mocks';
 import { readResourceType } from '../driver/network/request-view';
 import { mocksOf, setMocks } from '../driver/network/tab-rules';

@@ -4,7 +4,6 @@
 
 import { defineCommand, integer, oneOf, optional, string } from '../command';
 import { checkPage } from '../driver/common/restricted-pages';
-import { textIn } from '../driver/fields';
 import { type Journey, readAddress, travel } from '../driver/navigation/journeys';
 import { attachIfPossible, type Page } from '../driver/page/page';
 
@@ -37,7 +36,7 @@ async function starter(page: Page, url: string): Promise<Pick<Journey, 'to' | 's
   }
   const start = async () => {
     const session = await page.session();
-    return textIn(await session.send('Page.navigate', { url }), 'errorText');
+    return (await session.send('Page.navigate', { url })).errorText;
   };
   return { to: url, start };
 }

@@ -7,8 +7,8 @@
 
 import { boolean, CommandError, defineCommand, number, optional } from '../command';
 import { type File, fileName, tooLarge } from '../driver/common/bytes';
+import type { ParamsOf } from '../driver/common/protocol';
 import { answerable, ignore } from '../driver/common/time-limits';
-import { textIn } from '../driver/fields';
 import { withoutDenied } from '../driver/page/denied-frames';
 import type { Page } from '../driver/page/page';
 import { ProtocolFailure } from '../driver/tab/debugger';
@@ -45,11 +45,10 @@ export default defineCommand({
 });
 
 /** Prints the page; returns its bytes, one per character. */
-async function print(page: Page, params: Readonly<Record<string, unknown>>): Promise<string> {
-  const wish = { ...params, transferMode: 'ReturnAsStream' };
+async function print(page: Page, params: ParamsOf<'Page.printToPDF'>): Promise<string> {
+  const wish = { ...params, transferMode: 'ReturnAsStream' } as const;
   const limitMs = answerable(page.limits, PRINT_WITHIN_MS);
-  const printed = await page.send('Page.printToPDF', wish, limitMs).catch(explain);
-  const handle = textIn(printed, 'stream');
+  const { stream: handle } = await page.send('Page.printToPDF', wish, limitMs).catch(explain);
   if (handle === undefined) throw failed('no stream');
   try {
     return await readAll(page, handle);
@@ -61,9 +60,8 @@ async function print(page: Page, params: Readonly<Record<string, unknown>>): Pro
 async function readAll(page: Page, handle: string): Promise<string> {
   const parts: string[] = [];
   for (let size = 0; ; ) {
-    const chunk = await page.send('IO.read', { handle, size: CHUNK_BYTES });
-    const data = textIn(chunk, 'data') ?? '';
-    const bytes = chunk.base64Encoded === true ? atob(data) : data;
+    const { data, base64Encoded, eof } = await page.send('IO.read', { handle, size: CHUNK_BYTES });
+    const bytes = base64Encoded === true ? atob(data) : data;
     parts.push(bytes);
     size += bytes.length;
     if (size > MOST_BYTES) {
@@ -73,7 +71,7 @@ async function readAll(page: Page, handle: string): Promise<string> {
         'leave backgrounds out, or read the page with browser_content get instead',
       );
     }
-    if (chunk.eof === true) return parts.join('');
+    if (eof) return parts.join('');
   }
 }
 

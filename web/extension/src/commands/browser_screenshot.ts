@@ -15,7 +15,7 @@ import {
   type Target,
 } from '../driver/page/elements';
 import type { Page } from '../driver/page/page';
-import { type Area, takeScreenshot } from '../driver/reading/screenshot';
+import { type PictureArea, takeScreenshot } from '../driver/reading/screenshot';
 
 export default defineCommand({
   name: 'browser_screenshot',
@@ -68,7 +68,7 @@ function scrollBack(to: { left: number; top: number }): void {
   scrollTo({ ...to, behavior: 'instant' });
 }
 
-async function areaOf(page: Page, target: Target): Promise<Area> {
+async function areaOf(page: Page, target: Target): Promise<PictureArea> {
   const found = await onElement(page, target, (locator) => ({ method: 'box', args: [locator] }));
   const { x, y, width, height } = found.value;
   const offset =

@@ -2,6 +2,7 @@
  * Command `browser_set_cookie`: sets one cookie, for the page unless another place is said.
  */
 
+import { messageOf } from '../check';
 import {
   boolean,
   type CommandError,
@@ -12,7 +13,6 @@ import {
   optional,
   string,
 } from '../command';
-import { messageOf } from '../driver/common/time-limits';
 import type { Page } from '../driver/page/page';
 import { ownHosts } from '../driver/storage/cookie-sites';
 import {

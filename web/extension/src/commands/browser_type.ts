@@ -10,7 +10,13 @@ import { pause } from '../driver/common/time-limits';
 import { readValue, setUntyped } from '../driver/input/field-values';
 import { insertText, pressKey, typeCharacter } from '../driver/input/input-events';
 import { parseStroke } from '../driver/input/keys';
-import { type Found, isTargeted, onElement, reportElement, TARGET } from '../driver/page/elements';
+import {
+  type FoundElement,
+  isTargeted,
+  onElement,
+  reportElement,
+  TARGET,
+} from '../driver/page/elements';
 import type { Page, Performed } from '../driver/page/page';
 import type { Session } from '../driver/tab/debugger';
 
@@ -28,7 +34,7 @@ export default defineCommand({
   async run(page, args) {
     const { ref, selector, submit } = args;
     const target = { ref, selector };
-    let field: Found<unknown> | undefined;
+    let field: FoundElement<unknown> | undefined;
     const report = await page.act(async (session) => {
       const performed: Performed = isTargeted(target)
         ? await focus(page, args)

@@ -5,15 +5,8 @@
  * are not taken: which files of a machine may be uploaded is the hub's to judge, and it reads them.
  */
 
-import {
-  type Argument,
-  defineCommand,
-  invalid,
-  isRecord,
-  listOf,
-  optional,
-  string,
-} from '../command';
+import { isRecord } from '../check';
+import { type Argument, defineCommand, invalid, listOf, optional, string } from '../command';
 import type { FileFacts } from '../content/api';
 import { putFiles, takeUpload, UPLOAD_MOST_FILES } from '../driver/input/uploads';
 import { checkTarget, TARGET } from '../driver/page/elements';

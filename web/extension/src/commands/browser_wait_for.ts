@@ -12,7 +12,7 @@ import {
   optional,
   string,
 } from '../command';
-import { performWait, type Wish } from '../driver/navigation/waits';
+import { performWait, type WaitWish } from '../driver/navigation/waits';
 import { readRegex } from '../driver/network/linear-regex';
 
 const PATIENCE_MS = 10_000;
@@ -62,7 +62,7 @@ interface Ways {
   readonly timeMs: number | undefined;
 }
 
-function readWish(ways: Ways, state: 'attached' | 'hidden' | 'visible'): Wish {
+function readWish(ways: Ways, state: 'attached' | 'hidden' | 'visible'): WaitWish {
   const { selector, text, url, expression, networkIdle, timeMs } = ways;
   const given = Object.values(ways).filter((way) => way !== undefined && way !== false);
   if (given.length !== 1) {
@@ -85,7 +85,7 @@ function readPattern(url: string): (address: string) => boolean {
   return readRegex('url', match[1] ?? '', match[2] ?? '');
 }
 
-function describe(wish: Wish): string {
+function describe(wish: WaitWish): string {
   switch (wish.type) {
     case 'selector':
       return `${wish.selector} being ${wish.state}`;

@@ -7,7 +7,7 @@
 
 import { CommandError, defineCommand, integer, optional, string } from '../command';
 import { answerable, deferred, within } from '../driver/common/time-limits';
-import { type Entry, reportRequest } from '../driver/network/request-entry';
+import { type RequestEntry, reportRequest } from '../driver/network/request-entry';
 import { cursor, keepRequests, onRequestEnd } from '../driver/network/request-log';
 import { maySee, readWanted, visibleRequests, watchRequests } from '../driver/network/request-view';
 
@@ -25,7 +25,7 @@ export default defineCommand({
 
   async run(page, { url, method, since, timeoutMs }) {
     const fits = readWanted({ url, method });
-    const { promise, resolve } = deferred<Entry>();
+    const { promise, resolve } = deferred<RequestEntry>();
     const began = performance.now();
     const stop = onRequestEnd((tabId, entry) => {
       if (tabId !== page.tabId || !fits(entry)) return;

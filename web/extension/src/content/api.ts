@@ -341,7 +341,7 @@ export interface ContentApi {
    * Resolves after one frame (or 50 ms in a hidden tab) and, if anything changed, once nothing has
    * changed for `quietMs`; at the latest after `capMs`. `tells` asks for facts, too.
    */
-  settle(options: {
+  untilQuiet(options: {
     readonly quietMs: number;
     readonly capMs: number;
     readonly tells?: boolean;

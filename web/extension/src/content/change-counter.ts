@@ -19,7 +19,7 @@ const WATCHED: MutationObserverInit = {
   attributeOldValue: true,
   characterDataOldValue: true,
 };
-// So long after an act has settled nobody asks any more what came of it.
+// So long after the page was quiet after an act nobody asks any more what came of it.
 const FORGOTTEN_AFTER_MS = 10_000;
 
 /** How long is waited, and whether what can be seen of the changes is wanted. */
@@ -29,7 +29,7 @@ interface Patience {
   readonly tells?: boolean;
 }
 
-export class Stir {
+export class ChangeCounter {
   readonly #observer = new MutationObserver((records) => this.#count(records));
   readonly #listeners = new Set<() => void>();
   readonly #watched = new WeakSet<Node>();
@@ -63,7 +63,7 @@ export class Stir {
     this.#text = 0;
   }
 
-  async settle({ quietMs, capMs, tells = false }: Patience): Promise<Changes> {
+  async untilQuiet({ quietMs, capMs, tells = false }: Patience): Promise<Changes> {
     this.#start();
     const end = performance.now() + capMs;
     let isRestless = false;

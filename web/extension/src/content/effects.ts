@@ -3,7 +3,7 @@
  *
  * Between arming and asking it only notes which nodes were touched. Asked, it looks at those, at
  * what was hidden before, and at fields, and tells what can be seen of it. The counts of all changes
- * are `settle.ts`'s matter.
+ * are `change-counter.ts`'s matter.
  */
 
 import type { Fact } from './api';

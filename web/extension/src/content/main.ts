@@ -6,7 +6,7 @@
  */
 
 import type { ContentApi, Locator } from './api';
-import { Stir } from './change-counter';
+import { ChangeCounter } from './change-counter';
 import { Covers } from './covers';
 import { isProblem } from './describe';
 import { Effects } from './effects';
@@ -33,8 +33,8 @@ declare global {
 
 function create(version: string, refs: Refs): ContentApi {
   const effects = new Effects(refs);
-  const stir = new Stir(effects);
-  const targets = new Targets(refs, stir);
+  const changes = new ChangeCounter(effects);
+  const targets = new Targets(refs, changes);
   const forms = new Forms(targets, effects);
   const parts = new FileParts();
   const pageTools = new PageTools(refs);
@@ -73,16 +73,16 @@ function create(version: string, refs: Refs): ContentApi {
     fieldValue: (locator) => fields.value(locator),
     arm: () => {
       notePasswords();
-      stir.arm();
+      changes.arm();
     },
-    settle: (options) => stir.settle(options),
-    waitFor: (condition, timeoutMs) => waitFor(stir, condition, timeoutMs),
+    untilQuiet: (options) => changes.untilQuiet(options),
+    waitFor: (condition, timeoutMs) => waitFor(changes, condition, timeoutMs),
     listTools: () => pageTools.list(),
     callTool: (callId, name, input) => pageTools.call(callId, name, input),
     cancelTool: (callId) => pageTools.cancel(callId),
     keepAwake: () => port.keep(),
     retire: () => {
-      stir.stop();
+      changes.stop();
       pageTools.retire();
       port.close();
       parts.drop();

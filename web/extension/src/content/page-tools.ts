@@ -3,7 +3,7 @@
  * watches them.
  *
  * The browser itself keeps them in `document.modelContext`; what scripts put there in its place is
- * not visible here, see `driver/page-tools.ts`. Whatever comes from the page is cut to size; what
+ * not visible here, see `driver/page/page-tools.ts`. Whatever comes from the page is cut to size; what
  * fits its schema is for others to check.
  */
 

@@ -5,7 +5,7 @@
  */
 
 import type { Aim, Described, Locator, Problem } from './api';
-import type { Stir } from './change-counter';
+import type { ChangeCounter } from './change-counter';
 import { frame } from './clock';
 import { describe, isProblem } from './describe';
 import {
@@ -34,13 +34,13 @@ const STILL_WITHIN_MS = 500;
 
 export class Targets {
   readonly #refs: Refs;
-  readonly #stir: Stir;
+  readonly #changes: ChangeCounter;
   /** Where things stood before the last `aim`. */
   #before: readonly Scrolled[] = [];
 
-  constructor(refs: Refs, stir: Stir) {
+  constructor(refs: Refs, changes: ChangeCounter) {
     this.#refs = refs;
-    this.#stir = stir;
+    this.#changes = changes;
   }
 
   find(locator: Locator): Element | Problem {
@@ -102,7 +102,7 @@ export class Targets {
 
   async #waitUntilStill(element: Element): Promise<void> {
     if (!isInView(element)) scrollTo(element);
-    if (this.#stir.isStill()) return;
+    if (this.#changes.isStill()) return;
     const end = performance.now() + STILL_WITHIN_MS;
     let last = rectOf(element);
     while (performance.now() < end) {

@@ -5,7 +5,7 @@
  */
 
 import type { Condition, Problem } from './api';
-import type { Stir } from './change-counter';
+import type { ChangeCounter } from './change-counter';
 import { frame } from './clock';
 import { body, innerText, isElement, textContent } from './dom';
 import { matchesOf } from './find';
@@ -16,7 +16,7 @@ import { isVisible } from './visibility';
 const LOOK_EVERY_MS = 100;
 
 export async function waitFor(
-  stir: Stir,
+  changes: ChangeCounter,
   condition: Condition,
   timeoutMs: number,
 ): Promise<boolean | Problem> {
@@ -26,14 +26,14 @@ export async function waitFor(
     if (met !== false) return met;
     const left = end - performance.now();
     if (left <= 0) return false;
-    await nextChance(stir, Math.min(LOOK_EVERY_MS, left));
+    await nextChance(changes, Math.min(LOOK_EVERY_MS, left));
   }
 }
 
 // A change or some time, whichever is first, and then a frame: changes come in swarms.
-async function nextChance(stir: Stir, ms: number): Promise<void> {
+async function nextChance(changes: ChangeCounter, ms: number): Promise<void> {
   const changed = await new Promise<boolean>((resolve) => {
-    const unlisten = stir.listen(() => finish(true));
+    const unlisten = changes.listen(() => finish(true));
     const timer = setTimeout(() => finish(false), ms);
     const finish = (isChange: boolean) => {
       clearTimeout(timer);

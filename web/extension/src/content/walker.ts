@@ -377,14 +377,14 @@ export class Walk {
     if (frame.listening && this.#options.styled) {
       append(frame, this.#reading.styles.after(frame.element, frame.kind));
     }
-    if (frame.becomes !== null) this.#settle(frame, frame.becomes);
+    if (frame.becomes !== null) this.#takeText(frame, frame.becomes);
     if (parent.listening) this.#contribute(frame, parent);
     if (!this.#collector?.viewport || frame.entry < 0) return;
     if (this.#live === frame.liveBefore + 1 && !this.#isInView(frame)) this.#drop(frame.entry);
   }
 
   // The text has become a name or a value, and its own nodes would say it twice.
-  #settle(frame: Frame, becomes: 'name' | 'value'): void {
+  #takeText(frame: Frame, becomes: 'name' | 'value'): void {
     const limit = becomes === 'name' ? NAME_LIMIT : TEXT_LIMIT;
     const text = cut(tidy(frame.text).trim(), limit);
     const node = this.#nodes[frame.entry];

@@ -6,20 +6,18 @@
  */
 
 import { type Emit, sendEventsTo } from './common/hub-events';
-import { registerEmulation, restoreEmulation, resumeEmulation } from './emulation/emulation';
-import { registerNetwork } from './network/pending-requests';
-import { forgetUnwatched } from './network/request-log';
+import { registerEmulation, resumeEmulation } from './emulation/emulation';
+import { registerPendingRequests } from './network/pending-requests';
 import { registerRequestNews } from './network/request-news';
 import { registerRequests, requestsReady } from './network/request-reader';
-import { registerTabRules, restoreRules } from './network/tab-rules';
-import { registerAwake } from './page/worker-port';
+import { registerTabRules, resumeRules } from './network/tab-rules';
 import { registerConsole } from './reading/console';
-import { registerTracing, restoreTracing } from './reading/tracing';
+import { registerTracing } from './reading/tracing';
 import { registerChildSessions } from './tab/child-sessions';
-import { adoptAttachments, isAttached, registerDebugger } from './tab/debugger';
-import { registerDialogs, restoreDialogs } from './tab/dialogs';
-import { registerDocuments } from './tab/documents';
+import { adoptAttachments, registerDebugger } from './tab/debugger';
+import { registerDialogs } from './tab/dialogs';
 import { registerSignals } from './tab/signals';
+import { registerTabState, tabsRestored } from './tab/tab-state';
 
 let restored: Promise<void> | undefined;
 
@@ -27,16 +25,16 @@ let restored: Promise<void> | undefined;
 export function registerDriver(emit?: Emit): void {
   if (emit !== undefined) sendEventsTo(emit);
   registerDebugger();
+  // What happens to a tab is told before anything ends by it.
   registerSignals();
+  registerTabState();
   registerDialogs();
-  registerDocuments();
-  registerNetwork();
+  registerPendingRequests();
   registerConsole();
   registerChildSessions();
   registerRequests();
   registerRequestNews();
   registerTabRules();
-  registerAwake();
   registerEmulation();
   registerTracing();
   driverReady().catch(() => {});
@@ -49,12 +47,11 @@ export function driverReady(): Promise<void> {
 }
 
 async function restore(): Promise<void> {
-  // Dialogs first: an attachment whose tab shows one is adopted without talking to it.
-  await restoreDialogs();
-  // Who keeps a tab attached must be known before anybody could let it go.
-  await Promise.all([restoreEmulation(), restoreTracing()]);
+  // First: a tab that shows a dialog is adopted without talking to it, and who keeps a tab attached
+  // must be known before anybody could let it go.
+  await tabsRestored();
   await adoptAttachments();
   resumeEmulation();
-  await Promise.all([requestsReady(), restoreRules()]);
-  forgetUnwatched(isAttached);
+  resumeRules();
+  await requestsReady();
 }

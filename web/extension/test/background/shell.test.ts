@@ -161,7 +161,7 @@ test('a hub cannot make a tab a client’s that the user has not shown', async (
     socket.say({ type: 'event', sequence, name: 'tabOwner', data: { tabId, ...rest } });
   owner(mail, 1, { client });
   owner(shop, 2, { client: null, keptFor: 'claude' });
-  await shell.groups.settled();
+  await shell.groups.claimsDone();
   assert.deepEqual([shell.groups.isDriven(mail), shell.groups.isOffered(shop)], [false, false]);
   assert.equal(await call(socket, shop), 'TAB_NOT_FOUND');
 });
@@ -187,7 +187,7 @@ test('a tab that is handed over stays known, one that is released does not', asy
   const tellOwner = async (data: object) => {
     sequence += 1;
     socket.say({ type: 'event', sequence, name: 'tabOwner', data: { client: null, ...data } });
-    await shell.groups.settled();
+    await shell.groups.claimsDone();
     await shell.tabs.review();
     return socket.of('tabClosed').map(({ tabId }) => tabId);
   };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError } from '../../src/command';
-import { judgeBy } from '../../src/driver/common/permissions';
+import { providePermissions } from '../../src/driver/common/permissions';
 import { execute, registerDriver } from '../../src/execute';
 import { FakeDriverChrome } from '../driver/fake-driver-chrome';
 import { fakeCall } from '../support/fake-call';
@@ -10,7 +10,7 @@ import { fakeServices } from '../support/fake-services';
 const browser = new FakeDriverChrome().install();
 registerDriver();
 const isAllowed = (url: string) => !url.includes('denied.test');
-judgeBy({ allows: isAllowed, drives: (tabId) => tabId === 1 });
+providePermissions({ allows: isAllowed, drives: (tabId) => tabId === 1 });
 
 const told: unknown[] = [];
 const services = fakeServices({

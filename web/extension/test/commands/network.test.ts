@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { CommandError } from '../../src/command';
 import { sendEventsTo } from '../../src/driver/common/hub-events';
-import { judgeBy } from '../../src/driver/common/permissions';
+import { providePermissions } from '../../src/driver/common/permissions';
 import type { Services } from '../../src/driver/common/services';
 import { execute, registerDriver } from '../../src/execute';
 import { FakeDriverChrome } from '../driver/fake-driver-chrome';
@@ -15,7 +15,7 @@ const told: Array<Record<string, unknown>> = [];
 
 const browser = new FakeDriverChrome().install();
 registerDriver();
-judgeBy({ allows: isAllowed, drives: (tabId) => tabId !== 9 });
+providePermissions({ allows: isAllowed, drives: (tabId) => tabId !== 9 });
 
 const services = fakeServices({
   checkSite: (url) => {
@@ -151,7 +151,9 @@ test('so many are told in a second, then only how many there were; pictures neve
 test('a stopped request is mocked, let on, or let on when Chrome refuses the answer', async () => {
   openTab(5);
   await run(5, 'browser_mock_request', { url: 'test/x', body: 'y', times: 2 });
-  const paused = (url: string) => ({ requestId: 'f', resourceType: 'XHR', request: { url } });
+  const paused = (url: string) => {
+    return { requestId: 'f', resourceType: 'XHR', request: { url, method: 'GET', headers: {} } };
+  };
   raise(5, 'Fetch.requestPaused', paused(`https://${DENIED}/test/x`));
   await soon();
   assert.equal(last(5), '5 Fetch.continueRequest', 'what is denied is not answered by a client');
@@ -175,7 +177,8 @@ test('what a denied frame asks another site for is not answered by a client', as
   openTab(10);
   await run(10, 'browser_mock_request', { url: 'cdn.test/*', body: 'steal()' });
   browser.frames.set(10, ['https://a.test/', `https://${DENIED}/`]);
-  const paused = { requestId: 'f', request: { url: 'https://cdn.test/lib.js' } };
+  const request = { url: 'https://cdn.test/lib.js', method: 'GET', headers: {} };
+  const paused = { requestId: 'f', request };
   raise(10, 'Fetch.requestPaused', { ...paused, resourceType: 'Script' });
   await soon();
   assert.equal(last(10), '10 Fetch.continueRequest');

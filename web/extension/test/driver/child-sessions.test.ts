@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
-import {
-  emulate,
-  endAllEmulation,
-  registerEmulation,
-  restoreEmulation,
-} from '../../src/driver/emulation/emulation';
+import { emulate, registerEmulation } from '../../src/driver/emulation/emulation';
 import {
   followFrames,
   letFramesLoad,
@@ -21,7 +16,6 @@ const browser = new FakeDriverChrome().install();
 registerDebugger();
 registerChildSessions();
 registerEmulation();
-await restoreEmulation();
 let needsWaiting = false;
 
 after(detachAll);
@@ -50,7 +44,7 @@ test('a worker that is told of a frame before it follows the tab still asks for 
   await followFrames(session, true);
   assert.equal(asked(`1 ${AUTO_ATTACH}`), 2, 'off and on again, which tells those there are');
   meet(1, 'another');
-  await sendToChildren(1, 'Network.setExtraHTTPHeaders', {});
+  await sendToChildren(1, 'Network.setExtraHTTPHeaders', { headers: {} });
   assert.equal(asked('1/one Network.setExtraHTTPHeaders'), 1);
   assert.equal(asked('1/another Network.setExtraHTTPHeaders'), 1);
   await followFrames(session, true);
@@ -106,6 +100,5 @@ test('a frame that comes while something is being set sees it too', async () => 
   browser.answer = () => ({});
   await soon();
   assert.ok(asked('4/between Emulation.setTimezoneOverride') >= 1);
-  endAllEmulation();
   page.close();
 });

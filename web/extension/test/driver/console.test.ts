@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeException, readEvent } from '../../src/driver/reading/console';
+import { describeException, readCall } from '../../src/driver/reading/console';
 
 test('console calls are written in one line, with their place', () => {
-  const entry = readEvent('Runtime.consoleAPICalled', {
+  const entry = readCall({
     type: 'warning',
+    executionContextId: 1,
     timestamp: 5,
     args: [
       { type: 'string', value: 'a' },
@@ -13,10 +14,24 @@ test('console calls are written in one line, with their place', () => {
       {
         type: 'object',
         description: 'Object',
-        preview: { properties: [{ name: 'x', value: '1' }] },
+        preview: {
+          type: 'object',
+          overflow: false,
+          properties: [{ name: 'x', type: 'number', value: '1' }],
+        },
       },
     ],
-    stackTrace: { callFrames: [{ url: 'https://a.test/a.js', lineNumber: 4 }] },
+    stackTrace: {
+      callFrames: [
+        {
+          functionName: 'f',
+          scriptId: '1',
+          url: 'https://a.test/a.js',
+          lineNumber: 4,
+          columnNumber: 0,
+        },
+      ],
+    },
   });
   assert.deepEqual(entry, {
     level: 'warning',
@@ -28,12 +43,12 @@ test('console calls are written in one line, with their place', () => {
 });
 
 test('exceptions say what was thrown', () => {
-  const error = { subtype: 'error', description: 'Error: boom\n    at a.js:1' };
+  const error = {
+    type: 'object',
+    subtype: 'error',
+    description: 'Error: boom\n    at a.js:1',
+  } as const;
   assert.equal(describeException({ text: 'Uncaught', exception: error }), error.description);
-  const thrown = { type: 'number', value: 5, description: '5' };
+  const thrown = { type: 'number', value: 5, description: '5' } as const;
   assert.equal(describeException({ text: 'Uncaught', exception: thrown }), 'Uncaught 5');
-});
-
-test('other events are no messages', () => {
-  assert.equal(readEvent('Page.loadEventFired', {}), undefined);
 });

@@ -1,21 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { registerDebugger } from '../../src/driver/tab/debugger';
-import { dialogOf, registerDialogs, restoreDialogs } from '../../src/driver/tab/dialogs';
+import { dialogOf, registerDialogs } from '../../src/driver/tab/dialogs';
+import { registerTabState, restoreTabs } from '../../src/driver/tab/tab-state';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 const browser = new FakeDriverChrome().install();
-const KEY = 'driver.dialogs';
 
 test('a dialog that closed before the worker knew of it is not open', async () => {
   const asking = { type: 'confirm', message: 'Sure?' };
-  await browser.session.set({
-    [KEY]: [[1, asking], [2, asking], [3, asking], [4, asking], 'odd'],
-  });
+  for (const tabId of [1, 2, 3, 4]) {
+    await browser.session.set({ [`driver.dialog.${tabId}`]: asking });
+  }
+  await browser.session.set({ 'driver.dialog.5': 'odd' });
   registerDebugger();
   registerDialogs();
+  registerTabState();
   // The events that woke the worker are heard before anything can be read.
-  const restoring = restoreDialogs();
+  const restoring = restoreTabs();
   const events = browser.event('debugger.onEvent');
   events.raise({ tabId: 1 }, 'Page.javascriptDialogClosed', { result: true });
   browser.event('tabs.onRemoved').raise(2);
@@ -26,6 +28,9 @@ test('a dialog that closed before the worker knew of it is not open', async () =
   assert.equal(dialogOf(2), undefined);
   assert.equal(dialogOf(3)?.message, 'Next');
   assert.equal(dialogOf(4)?.message, 'Sure?');
-  const kept = JSON.stringify(browser.session.values.get(KEY));
-  assert.doesNotMatch(kept, /\[1,|\[2,/, 'the next worker is not told of them either');
+  assert.equal(dialogOf(5), undefined);
+  for (const tabId of [1, 2]) {
+    const isKept = browser.session.values.has(`driver.dialog.${tabId}`);
+    assert.equal(isKept, false, 'the next worker is not told of them either');
+  }
 });

@@ -6,12 +6,12 @@ import {
   numberDocuments,
   parseReference,
   printReference,
-  registerDocuments,
 } from '../../src/driver/tab/documents';
+import { registerTabState } from '../../src/driver/tab/tab-state';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 const browser = new FakeDriverChrome().install();
-registerDocuments();
+registerTabState();
 
 test('documents are numbered from 1, per tab, and keep their numbers', async () => {
   assert.equal(await numberDocument(1, 'A', 0), 1);

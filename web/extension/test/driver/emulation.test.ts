@@ -2,32 +2,25 @@ import assert from 'node:assert/strict';
 import { after, mock, test } from 'node:test';
 import { CommandError } from '../../src/command';
 import { findDevice } from '../../src/driver/emulation/devices';
-import {
-  emulate,
-  endAllEmulation,
-  endEmulation,
-  registerEmulation,
-  restoreEmulation,
-} from '../../src/driver/emulation/emulation';
-import { changed, commandsOf } from '../../src/driver/emulation/emulation-state';
+import { emulate, registerEmulation } from '../../src/driver/emulation/emulation';
+import { changed, PARTS } from '../../src/driver/emulation/emulation-state';
 import { Page } from '../../src/driver/page/page';
 import { detachAll, openSession, registerDebugger } from '../../src/driver/tab/debugger';
+import { endLifetime, registerTabState, restoreTabs } from '../../src/driver/tab/tab-state';
 import { fakeServices } from '../support/fake-services';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 const browser = new FakeDriverChrome().install();
 registerDebugger();
 registerEmulation();
+registerTabState();
+await restoreTabs();
 
 const IDLE_MS = 30_000;
-const KEY = 'driver.emulation';
 const soon = () => new Promise((resolve) => setImmediate(resolve));
 
 // A tab that is kept attached is looked at again and again, which would keep this process too.
-after(async () => {
-  endAllEmulation();
-  await detachAll();
-});
+after(detachAll);
 
 const services = fakeServices();
 
@@ -132,31 +125,31 @@ test('a page is not left with the place of a call that was withdrawn', async () 
 });
 
 test('it survives the worker, and ends with the tab, its release and a stop', async () => {
-  const kept = () => JSON.stringify(browser.session.values.get(KEY));
+  const key = (tabId: number) => `driver.emulation.${tabId}`;
+  const kept = (tabId: number) => browser.session.values.get(key(tabId));
   await emulate(pageOf(6), { media: 'print' });
   await soon();
-  assert.match(kept(), /\[6,\{"state":\{"media":"print"\}\}\]/);
+  assert.deepEqual(kept(6), { state: { media: 'print' } });
   browser.event('tabs.onRemoved').raise(6);
   await soon();
-  assert.doesNotMatch(kept(), /\[6,/);
+  assert.equal(kept(6), undefined);
 
-  await browser.session.set({ [KEY]: [[7, { state: { offline: true } }], ['odd'], 5] });
-  await restoreEmulation();
+  await browser.session.set({ [key(7)]: { state: ['odd'] } });
+  await restoreTabs();
   assert.deepEqual(await emulate(pageOf(7), {}), {}, 'what is odd counts as nothing');
-  await browser.session.set({ [KEY]: [[7, { state: { offline: true } }]] });
-  await restoreEmulation();
+  await browser.session.set({ [key(7)]: { state: { offline: true } } });
+  await restoreTabs();
   assert.deepEqual(await emulate(pageOf(7), {}), { offline: true });
   (await openSession(7)).release();
   const before = asked('7 Network.emulateNetworkConditions');
-  endEmulation(7);
+  await endLifetime(7, { type: 'released' });
   await soon();
   assert.equal(asked('7 Network.emulateNetworkConditions'), before + 1);
   assert.deepEqual(await emulate(pageOf(7), {}), {});
 
   await emulate(pageOf(8), { offline: true });
-  endAllEmulation();
   await detachAll();
-  assert.equal(kept(), '[]');
+  assert.equal(kept(8), undefined);
   (await openSession(8)).release();
   assert.equal(asked('8 Network.emulateNetworkConditions'), 1);
 });
@@ -164,12 +157,13 @@ test('it survives the worker, and ends with the tab, its release and a stop', as
 test('commands say a state whole, its end included', () => {
   const phone = findDevice(' PIXEL7 ');
   const { userAgent, platform } = phone;
-  const [agent] = commandsOf('agent', { userAgent, platform, locale: 'pt-BR' });
-  assert.equal(agent?.params.acceptLanguage, 'pt-BR,pt');
-  assert.match(JSON.stringify(agent?.params.userAgentMetadata), /"mobile":true/);
-  assert.deepEqual(commandsOf('agent', {})[0]?.params, { userAgent: '' });
-  assert.equal(commandsOf('screen', {})[0]?.method, 'Emulation.clearDeviceMetricsOverride');
-  assert.deepEqual(commandsOf('network', { offline: true })[0]?.params, {
+  const [agent] = PARTS.agent.commands({ userAgent, platform, locale: 'pt-BR' });
+  const { acceptLanguage, userAgentMetadata } = Object(agent?.params);
+  assert.equal(acceptLanguage, 'pt-BR,pt');
+  assert.match(JSON.stringify(userAgentMetadata), /"mobile":true/);
+  assert.deepEqual(PARTS.agent.commands({})[0]?.params, { userAgent: '' });
+  assert.equal(PARTS.screen.commands({})[0]?.method, 'Emulation.clearDeviceMetricsOverride');
+  assert.deepEqual(PARTS.network.commands({ offline: true })[0]?.params, {
     offline: true,
     latency: 0,
     downloadThroughput: -1,

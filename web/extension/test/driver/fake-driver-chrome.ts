@@ -124,7 +124,10 @@ export class FakeDriverChrome {
         if (!this.attached.has(tabId)) {
           throw new Error(`Debugger is not attached to the tab with id: ${tabId}.`);
         }
-        return this.answer(tabId, method);
+        const answer = this.answer(tabId, method);
+        // Asked of every tab that is attached to.
+        if (method !== 'Page.getFrameTree') return answer;
+        return { frameTree: { frame: {} }, ...Object(answer) };
       },
     };
   }

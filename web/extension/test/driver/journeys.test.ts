@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import { travel } from '../../src/driver/navigation/journeys';
-import { registerNetwork } from '../../src/driver/network/pending-requests';
-import { wake } from '../../src/driver/page/sleeping-tabs';
+import { registerPendingRequests } from '../../src/driver/network/pending-requests';
+import { wakeTab } from '../../src/driver/page/sleeping-tabs';
 import { registerSignals, Watch } from '../../src/driver/tab/signals';
+import { registerTabState } from '../../src/driver/tab/tab-state';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 const browser = new FakeDriverChrome().install();
 registerSignals();
-registerNetwork();
+registerPendingRequests();
+registerTabState();
 
 const URL = 'https://a.test/b';
 
@@ -119,6 +121,6 @@ test('a tab out of memory that cannot be loaded again keeps nobody waiting', asy
   const asleep = Object.assign(await page.tab(), { discarded: true });
   // No time passes here: only what happens can end the wait.
   mock.timers.enable({ apis: ['setTimeout'] });
-  await wake(page, asleep);
+  await wakeTab(page, asleep);
   mock.timers.reset();
 });

@@ -6,7 +6,7 @@ import { CommandError } from '../../src/command';
 import type { Answer, Method } from '../../src/driver/page/content-calls';
 import {
   type Parsing,
-  untilThere,
+  untilFirstDocument,
   WHOLE_WITHIN_MS,
   whenParsed,
 } from '../../src/driver/page/loading';
@@ -76,7 +76,7 @@ test('a frame that shows nothing has its time like any other document', async ()
 });
 
 test('other calls wait only for what they do not find', async () => {
-  assert.equal(await ask('settle', [{ parsing: BEGUN }]), 1);
+  assert.equal(await ask('untilQuiet', [{ parsing: BEGUN }]), 1);
   assert.equal(await ask('aim', [{ parsing: BEGUN, value: { x: 1 } }]), 1);
   const missing = { parsing: BEGUN, value: { problem: 'not_found', matches: 0 } };
   const onAsk = () => setTimeout(parsed, 5);
@@ -90,7 +90,7 @@ const there = { ...tab, url: 'https://a.test/', status: 'loading' as const };
 /** Waits for the tab's first document, and returns its address. */
 async function firstOf(before: object, after: object): Promise<string | undefined> {
   browser.getTab = async () => before;
-  const waiting = untilThere(fakePage(1), before as chrome.tabs.Tab);
+  const waiting = untilFirstDocument(fakePage(1), before as chrome.tabs.Tab);
   setTimeout(() => {
     browser.getTab = async () => after;
     emitSignal(1, { type: 'committed', url: '', frameId: 0, documentId: 'D' });
@@ -106,7 +106,7 @@ test('a tab without a document is waited for', async () => {
 test('a tab that has a document, or is empty on purpose, is not', async () => {
   const blank = { ...tab, url: 'about:blank', status: 'complete' };
   for (const known of [there, blank] as unknown as chrome.tabs.Tab[]) {
-    assert.equal(await untilThere(fakePage(1), known), known);
+    assert.equal(await untilFirstDocument(fakePage(1), known), known);
   }
 });
 
@@ -115,7 +115,7 @@ test('a tab whose document does not come is told as loading', async () => {
   const page = fakePage(1);
   Reflect.set(page, 'limits', limits(200));
   await assert.rejects(
-    untilThere(page, underway as unknown as chrome.tabs.Tab),
+    untilFirstDocument(page, underway as unknown as chrome.tabs.Tab),
     (error) => error instanceof CommandError && /still loading/.test(error.message),
   );
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compose, type Part } from '../../src/driver/reading/snapshot';
+import { compose, type SnapshotPart } from '../../src/driver/reading/snapshot';
 
 interface Given {
   readonly n: number;
@@ -9,7 +9,7 @@ interface Given {
   readonly frames?: Array<{ index: number; ref: number; depth: number }>;
 }
 
-function part({ n, path = [], nodes, frames = [] }: Given): Part {
+function part({ n, path = [], nodes, frames = [] }: Given): SnapshotPart {
   const text = JSON.stringify(nodes);
   const of = { url: `/${n}`, title: 'T', truncated: false };
   return {
@@ -19,7 +19,7 @@ function part({ n, path = [], nodes, frames = [] }: Given): Part {
   };
 }
 
-function read(root: Part, parts: Part[] = [], maxNodes = 100) {
+function read(root: SnapshotPart, parts: SnapshotPart[] = [], maxNodes = 100) {
   return JSON.parse(compose({ url: '/1', title: 'T' }, root, parts, maxNodes).json);
 }
 
@@ -118,7 +118,7 @@ test('a page and frames that are being parsed are said to be loading', () => {
     { index: 0, ref: 1, depth: 0 },
     { index: 1, ref: 2, depth: 0 },
   ];
-  const loading = (given: Part): Part => ({
+  const loading = (given: SnapshotPart): SnapshotPart => ({
     ...given,
     snapshot: { ...given.snapshot, loading: true },
   });

@@ -3,38 +3,42 @@ import { after, test } from 'node:test';
 import {
   headersOf,
   registerTabRules,
-  restoreRules,
+  resumeRules,
   setHeaders,
   takeEnding,
 } from '../../src/driver/network/tab-rules';
 import { adoptAttachments, detachAll, registerDebugger } from '../../src/driver/tab/debugger';
+import { registerTabState, restoreTabs } from '../../src/driver/tab/tab-state';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
 const browser = new FakeDriverChrome().install();
-const KEY = 'driver.rules';
 const soon = () => new Promise((resolve) => setImmediate(resolve));
-const kept = () => Object(browser.session.values.get(KEY));
+const kept = () => [...browser.session.values.keys()];
 
 after(detachAll);
 
 test('a closed tab that wakes the worker takes no rules but its own with it', async () => {
   const rules = { mocks: [], headers: { 'x-a': '1' } };
-  await browser.session.set({ [KEY]: { 1: rules, 2: rules, 3: rules } });
+  for (const tabId of [1, 2, 3]) {
+    await browser.session.set({ [`driver.rules.${tabId}`]: rules });
+  }
   // The dead worker's attachments live on; tab 3 was let go while nobody looked.
   browser.attached.add(1).add(2);
   registerDebugger();
   registerTabRules();
+  registerTabState();
   browser.event('tabs.onRemoved').raise(1);
   await soon();
-  assert.deepEqual(Object.keys(kept()), ['1', '2', '3'], 'nothing is kept before all is known');
+  assert.equal(kept().length, 3, 'nothing is kept before all is known');
+  await restoreTabs();
   await adoptAttachments();
-  await restoreRules();
+  resumeRules();
   await soon();
   assert.deepEqual(headersOf(1), {});
   assert.deepEqual(headersOf(2), { 'x-a': '1' });
   assert.match(takeEnding(3) ?? '', /ended, because the debugger was detached/);
-  assert.deepEqual(Object.keys(kept()), ['2']);
+  assert.deepEqual(kept(), ['driver.rules.2']);
   assert.ok(browser.asked.includes('2 Network.setExtraHTTPHeaders'), 'in force again');
 });
 

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { CommandError } from '../../src/command';
-import {
-  registerTracing,
-  restoreTracing,
-  startTrace,
-  stopTrace,
-} from '../../src/driver/reading/tracing';
+import { registerTracing, startTrace, stopTrace } from '../../src/driver/reading/tracing';
 import { detachAll, registerDebugger } from '../../src/driver/tab/debugger';
+import { registerTabState, restoreTabs } from '../../src/driver/tab/tab-state';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
@@ -29,11 +25,12 @@ function finish(): void {
 }
 
 test('the trace of a tab that was closed before the worker knew of it does not last', async () => {
-  await browser.session.set({ 'driver.trace': { tabId: 9, startedAt: 1 } });
+  await browser.session.set({ 'driver.trace.9': { tabId: 9, startedAt: 1 } });
   registerDebugger();
   registerTracing();
+  registerTabState();
   browser.event('tabs.onRemoved').raise(9);
-  await restoreTracing();
+  await restoreTabs();
   browser.tabs.set(1, { id: 1, url: 'https://a.test/', title: '', frozen: false });
   await assert.rejects(stopTrace(page()), /the trace is lost: its tab was closed/);
   await startTrace(page(), []);

@@ -129,7 +129,7 @@ function fileInput(problem?: object): unknown[][] {
     if (['fileInput', 'keepPart', 'setFiles'].includes(method)) asked.push([method, ...args]);
     if (method === 'fileInput') return problem ?? ELEMENT;
     if (method === 'setFiles') return ELEMENT;
-    return method === 'settle' ? { added: 0, removed: 0, attributes: 0, text: 0 } : null;
+    return method === 'untilQuiet' ? { added: 0, removed: 0, attributes: 0, text: 0 } : null;
   };
   return asked;
 }

@@ -35,8 +35,8 @@ type Values = Record<string, unknown>;
 export class FakeStorage {
   readonly values = new Map<string, unknown>();
 
-  async get(keys: string | string[]): Promise<Values> {
-    const wanted = [keys].flat().filter((key) => this.values.has(key));
+  async get(keys: string | string[] | null): Promise<Values> {
+    const wanted = [keys ?? [...this.values.keys()]].flat().filter((key) => this.values.has(key));
     return Object.fromEntries(wanted.map((key) => [key, structuredClone(this.values.get(key))]));
   }
 

@@ -15,14 +15,21 @@ export interface File {
 // One call takes so many arguments at most.
 const AT_ONCE = 32_768;
 
-/** Returns UTF-8 bytes as base64. */
+/** Returns the UTF-8 bytes of a text as base64. */
 export function encodeText(text: string): string {
-  const bytes = new TextEncoder().encode(text);
+  return encodeBytes(new TextEncoder().encode(text));
+}
+
+export function encodeBytes(bytes: Uint8Array): string {
   const parts: string[] = [];
   for (let from = 0; from < bytes.length; from += AT_ONCE) {
     parts.push(String.fromCharCode(...bytes.subarray(from, from + AT_ONCE)));
   }
   return btoa(parts.join(''));
+}
+
+export function decodeBytes(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 }
 
 /** Returns a file name made of a title. */

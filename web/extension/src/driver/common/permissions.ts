@@ -8,21 +8,21 @@
 
 import { deferred } from './time-limits';
 
-export interface Judge {
+export interface Permissions {
   /** Whether the user lets clients use an address. */
   allows(url: string): boolean;
   /** Whether a client drives a tab. */
   drives(tabId: number): boolean;
 }
 
-const { promise, resolve } = deferred<Judge>();
+const { promise, resolve } = deferred<Permissions>();
 
 /** Says who answers. */
-export function judgeBy(judge: Judge): void {
-  resolve(judge);
+export function providePermissions(permissions: Permissions): void {
+  resolve(permissions);
 }
 
 /** Returns who answers, once there is somebody. */
-export function judge(): Promise<Judge> {
+export function permissions(): Promise<Permissions> {
   return promise;
 }

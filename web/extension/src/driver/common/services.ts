@@ -22,6 +22,19 @@ export interface DownloadLog {
   listen(listener: () => void): () => void;
 }
 
+/** Whether clients may use all of these addresses. */
+export async function mayUse(
+  services: Pick<Services, 'checkSite'>,
+  ...addresses: readonly string[]
+): Promise<boolean> {
+  try {
+    for (const address of addresses) await services.checkSite(address);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 type Maybe<T> = Promise<T> | T;
 
 export interface Services {

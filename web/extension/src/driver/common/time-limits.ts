@@ -80,8 +80,3 @@ function tooLate(): Error {
 export function ignore(promise: Promise<unknown>): void {
   promise.catch(() => {});
 }
-
-/** Returns the text of whatever was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

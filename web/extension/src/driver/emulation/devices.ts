@@ -5,7 +5,7 @@
  */
 
 import { invalid } from '../../command';
-import type { Fields } from '../fields';
+import type { Protocol } from '../common/protocol';
 
 export interface Device {
   readonly name: string;
@@ -15,7 +15,7 @@ export interface Device {
   readonly userAgent: string;
   readonly platform: string;
   /** Its client hints; Safari sends none. */
-  readonly hints?: Fields;
+  readonly hints?: Protocol.Emulation.UserAgentMetadata;
 }
 
 // A device with Chrome has the version that this browser has: pages ask for both.
@@ -41,7 +41,7 @@ export function findDevice(name: string): Device {
 }
 
 /** Returns the client hints that go with a user agent of a device. */
-export function hintsOf(userAgent: string): Fields | undefined {
+export function hintsOf(userAgent: string): Protocol.Emulation.UserAgentMetadata | undefined {
   return DEVICES.find((device) => device.userAgent === userAgent)?.hints;
 }
 

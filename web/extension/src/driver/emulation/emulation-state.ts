@@ -5,8 +5,8 @@
  * page is and what it is told of its place is not a command alone; `geolocation.ts` does the rest.
  */
 
-import { isRecord } from '../../command';
-import type { Fields } from '../fields';
+import { isRecord } from '../../check';
+import type { ProtocolCommand } from '../common/protocol';
 import { hintsOf } from './devices';
 
 export interface Viewport {
@@ -52,27 +52,53 @@ export interface Emulation {
 /** A change to it: `undefined` ends a thing. */
 export type EmulationChange = { readonly [Name in keyof Emulation]?: Emulation[Name] | undefined };
 
-export interface ProtocolCommand {
-  readonly method: string;
-  readonly params: Fields;
-}
-
 // A document that reads `navigator.language` first after a change keeps its old `languages`.
 const READ_LANGUAGES: ProtocolCommand = {
   method: 'Runtime.evaluate',
   params: { expression: 'void navigator.languages' },
 };
 
-/** Parts that are put in force and ended on their own, with the fields that each depends on. */
-export const PARTS: Readonly<Record<string, readonly (keyof Emulation)[]>> = {
-  screen: ['viewport'],
-  agent: ['userAgent', 'platform', 'locale'],
-  place: ['geolocation'],
-  timezone: ['timezoneId'],
-  locale: ['locale'],
-  media: ['colorScheme', 'reducedMotion', 'media'],
-  network: ['offline', 'throttle'],
-};
+/** Something that is put in force and ended on its own. */
+export interface EmulationPart {
+  /** What it depends on. */
+  readonly fields: readonly (keyof Emulation)[];
+  /** Those that make it so, or those that end it. */
+  commands(state: Emulation): readonly ProtocolCommand[];
+}
+
+export const PARTS = {
+  screen: { fields: ['viewport'], commands: ({ viewport }) => screenCommands(viewport) },
+  agent: {
+    fields: ['userAgent', 'platform', 'locale'],
+    commands: (state) => [agentCommand(state), READ_LANGUAGES],
+  },
+  place: {
+    fields: ['geolocation'],
+    commands: ({ geolocation: params }) =>
+      params === undefined
+        ? [{ method: 'Emulation.clearGeolocationOverride' }]
+        : [{ method: 'Emulation.setGeolocationOverride', params }],
+  },
+  timezone: {
+    fields: ['timezoneId'],
+    commands: ({ timezoneId = '' }) => [
+      { method: 'Emulation.setTimezoneOverride', params: { timezoneId } },
+    ],
+  },
+  locale: {
+    fields: ['locale'],
+    commands: ({ locale }) => [
+      { method: 'Emulation.setLocaleOverride', params: locale === undefined ? {} : { locale } },
+    ],
+  },
+  media: {
+    fields: ['colorScheme', 'reducedMotion', 'media'],
+    commands: (state) => [mediaCommand(state)],
+  },
+  network: { fields: ['offline', 'throttle'], commands: (state) => [networkCommand(state)] },
+} satisfies Record<string, EmulationPart>;
+
+export const ALL_PARTS: readonly EmulationPart[] = Object.values(PARTS);
 
 /** Returns a state with a change, without what it ends. */
 export function changed(before: Emulation, change: EmulationChange): Emulation {
@@ -85,44 +111,8 @@ export function isNothing(state: Emulation): boolean {
 }
 
 /** Returns whether a part is in force. */
-export function isOn(part: string, state: Emulation): boolean {
-  return (PARTS[part] ?? []).some((field) => state[field] !== undefined);
-}
-
-/** Returns the commands of a part: those that make it so, or those that end it. */
-export function commandsOf(part: string, state: Emulation): readonly ProtocolCommand[] {
-  switch (part) {
-    case 'screen':
-      return screenCommands(state.viewport);
-    case 'agent':
-      return [agentCommand(state), READ_LANGUAGES];
-    case 'place':
-      return [
-        state.geolocation === undefined
-          ? { method: 'Emulation.clearGeolocationOverride', params: {} }
-          : { method: 'Emulation.setGeolocationOverride', params: { ...state.geolocation } },
-      ];
-    case 'timezone':
-      return [
-        {
-          method: 'Emulation.setTimezoneOverride',
-          params: { timezoneId: state.timezoneId ?? '' },
-        },
-      ];
-    case 'locale':
-      return [
-        {
-          method: 'Emulation.setLocaleOverride',
-          params: state.locale === undefined ? {} : { locale: state.locale },
-        },
-      ];
-    case 'media':
-      return [mediaCommand(state)];
-    case 'network':
-      return [networkCommand(state)];
-    default:
-      return [];
-  }
+export function isOn({ fields }: EmulationPart, state: Emulation): boolean {
+  return fields.some((field) => state[field] !== undefined);
 }
 
 // A frame of another process takes no screen: it is as large as its page makes it, and keeps the
@@ -130,22 +120,22 @@ export function commandsOf(part: string, state: Emulation): readonly ProtocolCom
 const FOR_TABS_ONLY = /DeviceMetricsOverride|GeolocationOverride/;
 
 /** Returns those commands of a part that frames of other processes and workers need themselves. */
-export function frameCommandsOf(part: string, state: Emulation): readonly ProtocolCommand[] {
-  return commandsOf(part, state).filter(({ method }) => !FOR_TABS_ONLY.test(method));
+export function frameCommandsOf(part: EmulationPart, state: Emulation): readonly ProtocolCommand[] {
+  return part.commands(state).filter(({ method }) => !FOR_TABS_ONLY.test(method));
 }
 
 function screenCommands(viewport: Viewport | undefined): ProtocolCommand[] {
   const isTouched = viewport?.mobile === true;
   const touch = isTouched ? { enabled: true, maxTouchPoints: 5 } : { enabled: false };
-  const touching = { method: 'Emulation.setTouchEmulationEnabled', params: touch };
+  const touching = { method: 'Emulation.setTouchEmulationEnabled', params: touch } as const;
   if (viewport === undefined) {
-    return [{ method: 'Emulation.clearDeviceMetricsOverride', params: {} }, touching];
+    return [{ method: 'Emulation.clearDeviceMetricsOverride' }, touching];
   }
   const { width, height, deviceScaleFactor = 0, mobile } = viewport;
   const isUpright = height >= width;
   const screenOrientation = isUpright
-    ? { type: 'portraitPrimary', angle: 0 }
-    : { type: 'landscapePrimary', angle: 90 };
+    ? ({ type: 'portraitPrimary', angle: 0 } as const)
+    : ({ type: 'landscapePrimary', angle: 90 } as const);
   const screen = mobile ? { screenWidth: width, screenHeight: height, screenOrientation } : {};
   const params = { width, height, deviceScaleFactor, mobile, ...screen };
   return [{ method: 'Emulation.setDeviceMetricsOverride', params }, touching];
@@ -190,16 +180,24 @@ function networkCommand({ offline: isOffline, throttle }: Emulation): ProtocolCo
   };
 }
 
-const TEXTS = ['device', 'userAgent', 'platform', 'timezoneId', 'locale', 'colorScheme', 'media'];
-const FLAGS = ['reducedMotion', 'offline'];
-const OBJECTS = ['viewport', 'geolocation', 'throttle'];
+const TEXT_FIELDS = [
+  'device',
+  'userAgent',
+  'platform',
+  'timezoneId',
+  'locale',
+  'colorScheme',
+  'media',
+];
+const FLAG_FIELDS = ['reducedMotion', 'offline'];
+const OBJECT_FIELDS = ['viewport', 'geolocation', 'throttle'];
 
 /** Tells what was kept from anything else. */
 export function isEmulation(value: unknown): value is Emulation {
   if (!isRecord(value)) return false;
   return Object.entries(value).every(([name, field]) => {
-    if (TEXTS.includes(name)) return typeof field === 'string';
-    if (FLAGS.includes(name)) return typeof field === 'boolean';
-    return OBJECTS.includes(name) && isRecord(field);
+    if (TEXT_FIELDS.includes(name)) return typeof field === 'string';
+    if (FLAG_FIELDS.includes(name)) return typeof field === 'boolean';
+    return OBJECT_FIELDS.includes(name) && isRecord(field);
   });
 }

@@ -7,9 +7,9 @@
  * worker. It ends with a reset, the tab, its release and the user's Stop.
  */
 
+import { isRecord } from '../../check';
 import { CommandError, invalid } from '../../command';
-import { Kept } from '../../storage';
-import { deferred, ignore } from '../common/time-limits';
+import { ignore } from '../common/time-limits';
 import type { Page } from '../page/page';
 import {
   followFrames,
@@ -18,12 +18,20 @@ import {
   sendToChild,
   sendToChildren,
 } from '../tab/child-sessions';
-import { addKeeper, isAttached, openSession, ProtocolFailure, type Session } from '../tab/debugger';
 import {
+  isAttached,
+  onAttached,
+  ProtocolFailure,
+  type Session,
+  withSession,
+} from '../tab/debugger';
+import { type Ending, KeptTabPart, TabPart, tabsRestored } from '../tab/tab-state';
+import {
+  ALL_PARTS,
   changed,
-  commandsOf,
   type Emulation,
   type EmulationChange,
+  type EmulationPart,
   frameCommandsOf,
   isEmulation,
   isNothing,
@@ -32,34 +40,35 @@ import {
 } from './emulation-state';
 import { answerInDocuments, answerNow, endInDocuments, forgetNow } from './geolocation';
 
-interface Entry {
+interface EmulationEntry {
   readonly state: Emulation;
   /** The debugger's name of the script that answers for the place. */
   readonly script?: string;
 }
 
-type KeptEntries = Array<[number, Entry]>;
-
 const PAGE_ANSWERS_WITHIN_MS = 10_000;
-const NOTHING: Entry = { state: {} };
+const NO_EMULATION: EmulationEntry = { state: {} };
 
-const kept = new Kept<KeptEntries>('session', 'driver.emulation', isKept);
-const entries = new Map<number, Entry>();
+const entries = new KeptTabPart<EmulationEntry>('emulation', {
+  lifetimes: ['use'],
+  keepsAttached: true,
+  read: (kept) => (isEmulationEntry(kept) ? kept : undefined),
+  undo: end,
+});
 /** What tabs are just being made to see: frames that come meanwhile are made to see it too. */
-const becoming = new Map<number, Emulation>();
-const { promise: known, resolve: setKnown } = deferred<void>();
+const becoming = new TabPart<Emulation>(['tab']);
 
 /** Changes what a tab is made to see; returns all that is in force then. */
 export async function emulate(page: Page, change: EmulationChange): Promise<Emulation> {
-  const before = entries.get(page.tabId) ?? NOTHING;
+  const before = entries.get(page.tabId) ?? NO_EMULATION;
   const state = changed(before.state, change);
   const send: Session['send'] = (method, params) => page.send(method, params);
-  const done: string[] = [];
+  const done: EmulationPart[] = [];
   const frames: Array<Promise<void>> = [];
   becoming.set(page.tabId, state);
   try {
     await follow(page, state);
-    for (const part of Object.keys(PARTS)) {
+    for (const part of ALL_PARTS) {
       if (isSame(part, before.state, state)) continue;
       done.push(part);
       await sendPart(send, part, state);
@@ -76,7 +85,7 @@ export async function emulate(page: Page, change: EmulationChange): Promise<Emul
     const session = await page.session();
     // Not what was before: a tab that was given back meanwhile has nothing any more.
     await putBack(session, done, entries.get(page.tabId)?.state ?? {});
-    if (done.includes('place')) await putPlaceBack(page.tabId, session, before.script);
+    if (done.includes(PARTS.place)) await putPlaceBack(page.tabId, session, before.script);
     await letFramesLoad(session);
     throw explain(error);
   } finally {
@@ -102,79 +111,57 @@ async function putPlaceBack(tabId: number, session: Session, old?: string): Prom
 }
 
 /** Half of a change is none; what was refused is put back too. */
-async function putBack(session: Session, parts: readonly string[], to: Emulation): Promise<void> {
+async function putBack(
+  session: Session,
+  parts: readonly EmulationPart[],
+  to: Emulation,
+): Promise<void> {
   for (const part of parts) {
     await sendPart(session.send, part, to).catch(() => undefined);
     ignore(sendToFrames(session.tabId, part, to));
   }
 }
 
-/** Ends all emulation of a tab that is given back; nothing waits for it. */
-export function endEmulation(tabId: number): void {
-  const entry = entries.get(tabId);
-  if (entry === undefined) return;
-  forget(tabId);
+/** Ends the emulation of a tab that is given back; when the user stops everything, detaching does. */
+async function end(entry: EmulationEntry, tabId: number, { type }: Ending): Promise<void> {
+  if (type === 'closed') return;
   if (entry.state.geolocation !== undefined) forgetNow(tabId);
   // Where nothing is attached, nothing is in force.
-  if (isAttached(tabId)) ignore(undo(tabId, entry));
-}
-
-/** Forgets all emulation, as when the user stops everything; detaching undoes it. */
-export function endAllEmulation(): void {
-  for (const [tabId, { state }] of entries) {
-    if (state.geolocation !== undefined) forgetNow(tabId);
-  }
-  entries.clear();
-  keep();
+  if (type === 'released' && isAttached(tabId)) await undo(tabId, entry);
 }
 
 /** Starts to listen; once, synchronously, when the worker starts. */
 export function registerEmulation(): void {
-  addKeeper({ needs: (tabId) => entries.has(tabId), restore });
+  onAttached(restore);
   onChildSession({
     prepare: prepareChild,
     waits: (tabId) => entries.has(tabId) || !isNothing(becoming.get(tabId) ?? {}),
   });
-  chrome.tabs.onRemoved.addListener(forget);
-}
-
-/** Reads what an earlier worker left. */
-export async function restoreEmulation(): Promise<void> {
-  try {
-    for (const [tabId, entry] of (await kept.load()) ?? []) {
-      if (!entries.has(tabId)) entries.set(tabId, entry);
-    }
-  } finally {
-    setKnown();
-  }
 }
 
 /** Follows again the frames that an earlier worker did; attachments must be adopted before. */
 export function resumeEmulation(): void {
-  for (const tabId of entries.keys()) if (isAttached(tabId)) ignore(resume(tabId));
-}
-
-async function resume(tabId: number): Promise<void> {
-  const session = await openSession(tabId);
-  try {
-    if (entries.has(tabId)) await followFrames(session, true);
-  } finally {
-    session.release();
+  for (const tabId of entries.tabs()) {
+    if (!isAttached(tabId)) continue;
+    const resume = async (session: Session) => {
+      if (entries.has(tabId)) await followFrames(session, true);
+    };
+    ignore(withSession(tabId, resume));
   }
 }
 
 /** Makes a frame see what its tab does; what it refuses is its tab's matter. */
 async function prepareChild(tabId: number, sessionId: string): Promise<void> {
-  await known;
+  await tabsRestored();
   const state = becoming.get(tabId) ?? entries.get(tabId)?.state ?? {};
-  for (const part of Object.keys(PARTS).filter((each) => isOn(each, state))) {
+  for (const part of ALL_PARTS.filter((each) => isOn(each, state))) {
     for (const { method, params } of frameCommandsOf(part, state)) {
       ignore(sendToChild(tabId, sessionId, method, params));
     }
   }
 }
 
-async function sendToFrames(tabId: number, part: string, state: Emulation): Promise<void> {
+async function sendToFrames(tabId: number, part: EmulationPart, state: Emulation): Promise<void> {
   const commands = frameCommandsOf(part, state);
   await Promise.all(commands.map(({ method, params }) => sendToChildren(tabId, method, params)));
 }
@@ -185,7 +172,7 @@ async function restore(tabId: number, send: Session['send']): Promise<void> {
   if (entry === undefined) return;
   let { state } = entry;
   await followFrames({ tabId, send }, true);
-  for (const part of Object.keys(PARTS)) {
+  for (const part of ALL_PARTS) {
     if (!isOn(part, state)) continue;
     try {
       await sendPart(send, part, state);
@@ -198,38 +185,34 @@ async function restore(tabId: number, send: Session['send']): Promise<void> {
   const script = place === undefined ? undefined : await answerInDocuments(send, place);
   // The document that came meanwhile was not told; one that cannot be is no reason to fail.
   if (place !== undefined) ignore(Promise.resolve().then(() => answerNow(tabId, place, false)));
-  if (isNothing(state)) forget(tabId);
-  else set(tabId, { state, ...(script === undefined ? {} : { script }) });
+  set(tabId, { state, ...(script === undefined ? {} : { script }) });
 }
 
-async function undo(tabId: number, { state, script }: Entry): Promise<void> {
-  const session = await openSession(tabId);
-  try {
+async function undo(tabId: number, { state, script }: EmulationEntry): Promise<void> {
+  await withSession(tabId, async (session) => {
     // First, and then the document that came meanwhile: none may go on telling of the place.
     if (script !== undefined) {
       await endInDocuments(session.send, script);
       forgetNow(tabId);
     }
-    for (const part of Object.keys(PARTS)) {
+    for (const part of ALL_PARTS) {
       // One that is refused must not leave the others in force.
       if (!isOn(part, state)) continue;
       await sendPart(session.send, part, {}).catch(() => undefined);
       ignore(sendToFrames(tabId, part, {}));
     }
     await letFramesLoad(session);
-  } finally {
-    session.release();
-  }
+  });
 }
 
 /** Has the page answer with its place; returns the name of what does it in later documents. */
 async function movePlace(
   page: Page,
   send: Session['send'],
-  { state: before, script }: Entry,
+  { state: before, script }: EmulationEntry,
   { geolocation }: Emulation,
 ): Promise<string | undefined> {
-  if (isSame('place', before, { ...(geolocation && { geolocation }) })) return script;
+  if (isSame(PARTS.place, before, { ...(geolocation && { geolocation }) })) return script;
   if (script !== undefined) await endInDocuments(send, script);
   // Frames of sites that the user keeps from clients are left alone.
   const allFrames = !(await page.services.limitsSites());
@@ -248,17 +231,21 @@ async function movePlace(
   throw page.limits.signal.reason;
 }
 
-async function sendPart(send: Session['send'], part: string, state: Emulation): Promise<void> {
+async function sendPart(
+  send: Session['send'],
+  part: EmulationPart,
+  state: Emulation,
+): Promise<void> {
   // At once, not in turn: a page must not look between two that belong together.
-  await Promise.all(commandsOf(part, state).map(({ method, params }) => send(method, params)));
+  await Promise.all(part.commands(state).map(({ method, params }) => send(method, params)));
 }
 
-function isSame(part: string, one: Emulation, other: Emulation): boolean {
-  return JSON.stringify(commandsOf(part, one)) === JSON.stringify(commandsOf(part, other));
+function isSame(part: EmulationPart, one: Emulation, other: Emulation): boolean {
+  return JSON.stringify(part.commands(one)) === JSON.stringify(part.commands(other));
 }
 
-function without(part: string, state: Emulation): Emulation {
-  const gone = (PARTS[part] ?? []).map((field) => [field, undefined]);
+function without(part: EmulationPart, state: Emulation): Emulation {
+  const gone = part.fields.map((field) => [field, undefined]);
   return changed(state, Object.fromEntries(gone));
 }
 
@@ -281,28 +268,11 @@ function explain(error: unknown): unknown {
   return new CommandError('EMULATION_FAILED', `the browser refused it: ${reason}; nothing changed`);
 }
 
-function set(tabId: number, entry: Entry): void {
+function set(tabId: number, entry: EmulationEntry): void {
   if (isNothing(entry.state)) entries.delete(tabId);
   else entries.set(tabId, entry);
-  keep();
 }
 
-function forget(tabId: number): void {
-  if (entries.delete(tabId)) keep();
-}
-
-function keep(): void {
-  ignore(kept.save([...entries]));
-}
-
-function isKept(value: unknown): value is KeptEntries {
-  return Array.isArray(value) && value.every(isKeptEntry);
-}
-
-function isKeptEntry(value: unknown): boolean {
-  if (!Array.isArray(value) || typeof value[0] !== 'number') return false;
-  const entry: unknown = value[1];
-  return (
-    typeof entry === 'object' && entry !== null && 'state' in entry && isEmulation(entry.state)
-  );
+function isEmulationEntry(value: unknown): value is EmulationEntry {
+  return isRecord(value) && isEmulation(value.state);
 }

@@ -8,7 +8,6 @@
  */
 
 import { ignore } from '../common/time-limits';
-import { textIn } from '../fields';
 import type { Session } from '../tab/debugger';
 import type { Geolocation } from './emulation-state';
 
@@ -18,7 +17,7 @@ export async function answerInDocuments(
   place: Geolocation,
 ): Promise<string | undefined> {
   const source = `(${answerInPage})(${JSON.stringify(place)})`;
-  return textIn(await send('Page.addScriptToEvaluateOnNewDocument', { source }), 'identifier');
+  return (await send('Page.addScriptToEvaluateOnNewDocument', { source })).identifier;
 }
 
 /** Ends what `answerInDocuments` began; one that is gone already is no trouble. */

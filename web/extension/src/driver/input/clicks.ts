@@ -3,10 +3,10 @@
  */
 
 import { invalid } from '../../command';
-import { fieldsOf, numberIn } from '../fields';
 import { aimAt, type Target } from '../page/elements';
+import type { Point } from '../page/frames';
 import type { Page, Report } from '../page/page';
-import { type Button, clickMouse, type Point } from './input-events';
+import { type Button, clickMouse } from './input-events';
 import type { Modifier } from './keys';
 
 export interface How {
@@ -43,10 +43,8 @@ export function clickPoint(page: Page, point: Point, how: How): Promise<Report> 
 
 /** Chrome takes a click beside the page without a word. */
 export async function checkInView(page: Page, { x, y }: Point): Promise<void> {
-  const { cssVisualViewport } = await page.send('Page.getLayoutMetrics', {}, METRICS_WITHIN_MS);
-  const view = fieldsOf(cssVisualViewport);
-  const width = numberIn(view, 'clientWidth') ?? Infinity;
-  const height = numberIn(view, 'clientHeight') ?? Infinity;
+  const metrics = await page.send('Page.getLayoutMetrics', undefined, METRICS_WITHIN_MS);
+  const { clientWidth: width, clientHeight: height } = metrics.cssVisualViewport;
   if (x >= 0 && y >= 0 && x < width && y < height) return;
   throw invalid(
     `the point ${x}, ${y} is not in view: the page is ${width} wide and ${height} high`,

@@ -2,9 +2,9 @@
  * Values of fields: reading one back, and setting those that cannot be typed into.
  */
 
-import { isRecord } from '../../command';
+import { isRecord } from '../../check';
 import { isProblem, type Where } from '../page/content-calls';
-import { type Found, onElement } from '../page/elements';
+import { type FoundElement, onElement } from '../page/elements';
 import type { Page } from '../page/page';
 import { parseReference } from '../tab/documents';
 
@@ -12,7 +12,7 @@ import { parseReference } from '../tab/documents';
 export async function readValue(
   page: Page,
   ref: string | undefined,
-): Promise<Found<string> | undefined> {
+): Promise<FoundElement<string> | undefined> {
   if (ref === undefined) return undefined;
   try {
     parseReference(ref);

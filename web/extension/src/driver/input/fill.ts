@@ -75,7 +75,7 @@ async function fillAgain(page: Page, session: Session, field: ReadyField): Promi
     const isGone = error instanceof CommandError && error.code === 'DEAD_REFERENCE';
     if (!isGone || field.wish.by === 'ref') throw error;
     // The page has put another in its place: wait until it is done with that.
-    await page.call({ where: ALL, method: 'settle', args: [QUIET] });
+    await page.call({ where: ALL, method: 'untilQuiet', args: [QUIET] });
     const [again] = await resolveFields(page, [field.wish], '');
     if (again?.document !== field.document) throw new DocumentGone('the page was left');
     await fillOne(page, session, again);
@@ -132,7 +132,7 @@ async function toggle(
   await page.guard(clickMouse(session, point, PLAIN_CLICK), INPUT_WITHIN_MS);
   if ((await isOn(page, ref)) === way.wanted) return;
   // Some pages think about it first.
-  await page.call({ where: ALL, method: 'settle', args: [QUIET] });
+  await page.call({ where: ALL, method: 'untilQuiet', args: [QUIET] });
   if ((await isOn(page, ref)) === way.wanted) return;
   throw new CommandError(
     'WRONG_ELEMENT',

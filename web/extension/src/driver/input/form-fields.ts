@@ -4,7 +4,8 @@
  * Checks shapes only; whether there are such fields is found out later.
  */
 
-import { type Argument, invalid, isRecord } from '../../command';
+import { isRecord } from '../../check';
+import { type Argument, invalid } from '../../command';
 import type { FieldPlan } from '../../content/api';
 
 /** One field as the caller names it. */
@@ -31,15 +32,15 @@ export function nameOf({ wish: { at, named } }: { readonly wish: FieldWish }): s
   return `fields.${at} ${JSON.stringify(named)}`;
 }
 
-const MOST = 100;
-const WAYS = ['ref', 'selector', 'label'] as const;
+const MOST_FIELDS = 100;
+const NAMING_WAYS = ['ref', 'selector', 'label'] as const;
 
 /** Reads the list; whatever is wrong is told by its place. */
 export const FIELDS: Argument<readonly FieldWish[]> = {
-  wants: `a list of 1 to ${MOST} fields, each with ref, selector or label, and value`,
+  wants: `a list of 1 to ${MOST_FIELDS} fields, each with ref, selector or label, and value`,
   isOptional: false,
   read(value) {
-    if (!Array.isArray(value) || value.length === 0 || value.length > MOST) return undefined;
+    if (!Array.isArray(value) || value.length === 0 || value.length > MOST_FIELDS) return undefined;
     return { value: value.map(readField) };
   },
 };
@@ -49,11 +50,11 @@ function readField(given: unknown, at: number): FieldWish {
   if (!isRecord(given))
     throw invalid(`${place} must be an object with ref, selector or label, and value`);
   for (const name of Object.keys(given)) {
-    if (name !== 'value' && !WAYS.some((way) => way === name)) {
-      throw invalid(`${place} has no ${name}; it takes ${WAYS.join(', ')} and value`);
+    if (name !== 'value' && !NAMING_WAYS.some((way) => way === name)) {
+      throw invalid(`${place} has no ${name}; it takes ${NAMING_WAYS.join(', ')} and value`);
     }
   }
-  const ways = WAYS.filter((way) => given[way] !== undefined && given[way] !== null);
+  const ways = NAMING_WAYS.filter((way) => given[way] !== undefined && given[way] !== null);
   const [by] = ways;
   if (by === undefined) throw invalid(`${place} must name its field by ref, selector or label`);
   if (ways.length > 1) throw invalid(`${place} has ${ways.join(' and ')}; give only one`);

@@ -3,7 +3,7 @@
  */
 
 import { boolean, invalid, number, optional } from '../../command';
-import type { Point } from './input-events';
+import type { Point } from '../page/frames';
 import { MODIFIERS, type Modifier } from './keys';
 
 /** A point in the tab's viewport, in CSS pixels. */

@@ -3,8 +3,9 @@
  */
 
 import { aimAt, type Target } from '../page/elements';
+import type { Point } from '../page/frames';
 import type { Page, Report } from '../page/page';
-import { moveMouse, type Point } from './input-events';
+import { moveMouse } from './input-events';
 
 /** Moves the mouse over an element. */
 export function hoverElement(page: Page, target: Target): Promise<Report> {

@@ -6,16 +6,12 @@
  * Points are CSS pixels of the tab's viewport.
  */
 
+import type { ParamsOf, Protocol } from '../common/protocol';
 import { deferred, ignore } from '../common/time-limits';
-import { type Fields, fieldsOf } from '../fields';
+import type { Point } from '../page/frames';
 import type { Session } from '../tab/debugger';
 import { onDebuggerEvent } from '../tab/debugger-events';
 import { type Key, keyForCharacter, type Modifier, modifierBits, type Stroke } from './keys';
-
-export interface Point {
-  readonly x: number;
-  readonly y: number;
-}
 
 export type Button = 'left' | 'middle' | 'right';
 
@@ -83,11 +79,9 @@ export function typeCharacter(session: Session, character: string): Promise<unkn
 
 /** Drags from one point to another, also where the page uses HTML drag and drop. */
 export async function dragMouse(session: Session, from: Point, to: Point): Promise<void> {
-  const { promise: intercepted, resolve } = deferred<Fields | undefined>();
-  const stop = onDebuggerEvent((tabId, method, params) => {
-    if (tabId === session.tabId && method === 'Input.dragIntercepted') {
-      resolve(fieldsOf(params.data));
-    }
+  const { promise: intercepted, resolve } = deferred<Protocol.Input.DragData | undefined>();
+  const stop = onDebuggerEvent('Input.dragIntercepted', (tabId, { data }) => {
+    if (tabId === session.tabId) resolve(data);
   });
   try {
     await session.send('Input.setInterceptDrags', { enabled: true });
@@ -102,8 +96,8 @@ export async function dragMouse(session: Session, from: Point, to: Point): Promi
 }
 
 async function press(session: Session, point: Point): Promise<void> {
-  const mouse = 'Input.dispatchMouseEvent';
-  const button = { button: 'left', buttons: 1, clickCount: 1 };
+  const mouse = 'Input.dispatchMouseEvent' as const;
+  const button = { button: 'left' as const, buttons: 1, clickCount: 1 };
   await all([
     session.send(mouse, { type: 'mouseMoved', ...point }),
     session.send(mouse, { type: 'mousePressed', ...point, ...button }),
@@ -130,20 +124,24 @@ async function finishMouseDrag(session: Session, from: Point, to: Point): Promis
   await release(session, to);
 }
 
-async function finishHtmlDrag(session: Session, to: Point, data: Fields): Promise<void> {
-  for (const type of ['dragEnter', 'dragOver', 'dragOver', 'drop']) {
+async function finishHtmlDrag(
+  session: Session,
+  to: Point,
+  data: Protocol.Input.DragData,
+): Promise<void> {
+  for (const type of ['dragEnter', 'dragOver', 'dragOver', 'drop'] as const) {
     await session.send('Input.dispatchDragEvent', { type, ...to, data, modifiers: 0 });
   }
   await release(session, to);
 }
 
 function moveHeld(session: Session, point: Point): Promise<unknown> {
-  const held = { button: 'left', buttons: 1 };
+  const held = { button: 'left' as const, buttons: 1 };
   return session.send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...point, ...held });
 }
 
 function release(session: Session, point: Point): Promise<unknown> {
-  const button = { button: 'left', buttons: 0, clickCount: 1 };
+  const button = { button: 'left' as const, buttons: 0, clickCount: 1 };
   return session.send('Input.dispatchMouseEvent', { type: 'mouseReleased', ...point, ...button });
 }
 
@@ -156,7 +154,7 @@ function sendKey(
   type: 'keyDown' | 'keyUp' | 'rawKeyDown',
   { key, code, keyCode, location }: Key,
   modifiers: number,
-  extra: Fields = {},
+  extra: Partial<ParamsOf<'Input.dispatchKeyEvent'>> = {},
 ): Promise<unknown> {
   return session.send('Input.dispatchKeyEvent', {
     type,
@@ -194,7 +192,7 @@ const MAC_COMMANDS: Readonly<Record<string, string>> = {
 };
 
 // On a Mac shortcuts are the menu's, which these events do not reach: name the command.
-function editingCommands(key: Key, modifiers: readonly Modifier[]): Fields {
+function editingCommands(key: Key, modifiers: readonly Modifier[]) {
   const command = MAC_COMMANDS[key.key.toLowerCase()];
   if (command === undefined || !modifiers.includes('meta') || !isMac()) return {};
   return { commands: [command === 'undo' && modifiers.includes('shift') ? 'redo' : command] };

@@ -6,7 +6,6 @@
  */
 
 import { CommandError } from '../../command';
-import { fieldsOf, textIn } from '../fields';
 import { attachIfPossible, type Page } from '../page/page';
 
 /** Goes one entry back or forward; throws `NAVIGATION_FAILED` where there is none. */
@@ -19,12 +18,10 @@ export async function step(page: Page, by: -1 | 1): Promise<undefined> {
 async function stepByEntry(page: Page, by: -1 | 1): Promise<void> {
   const session = await page.session();
   const { currentIndex, entries } = await session.send('Page.getNavigationHistory');
-  if (typeof currentIndex !== 'number' || !Array.isArray(entries)) throw nowhere(by);
-  const entry = fieldsOf(entries[currentIndex + by]);
-  const { id } = entry;
-  if (typeof id !== 'number') throw nowhere(by);
-  await page.services.checkSite(textIn(entry, 'url') ?? '');
-  await session.send('Page.navigateToHistoryEntry', { entryId: id });
+  const entry = entries[currentIndex + by];
+  if (entry === undefined) throw nowhere(by);
+  await page.services.checkSite(entry.url);
+  await session.send('Page.navigateToHistoryEntry', { entryId: entry.id });
 }
 
 async function stepByTab(page: Page, by: -1 | 1): Promise<void> {

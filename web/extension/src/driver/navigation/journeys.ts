@@ -5,8 +5,9 @@
  * a dialog (the page wants to keep its user) or a download.
  */
 
+import { messageOf } from '../../check';
 import { CommandError, invalid } from '../../command';
-import { answerable, deferred, ignore, messageOf, pause } from '../common/time-limits';
+import { answerable, deferred, ignore, pause } from '../common/time-limits';
 import { idleFor } from '../network/pending-requests';
 import { TOP } from '../page/content-calls';
 import type { Page, Report } from '../page/page';
@@ -15,7 +16,7 @@ import { Watch } from '../tab/signals';
 export type WaitUntil = 'domcontentloaded' | 'load' | 'networkidle';
 
 // Without an explicit limit a page that never finishes loading is told as busy, not as failed.
-const PATIENCE_MS = 15_000;
+const DEFAULT_LIMIT_MS = 15_000;
 const NETWORK_IDLE_MS = 500;
 const AFTER_LOAD_MS = 2_000;
 const DOWNLOAD_WITHIN_MS = 150;
@@ -37,13 +38,13 @@ export async function travel(page: Page, journey: Journey): Promise<Report & { s
   const { url: from = '' } = await page.tab();
   const watch = new Watch(page.tabId);
   try {
-    const limitMs = journey.timeoutMs ?? PATIENCE_MS;
+    const limitMs = journey.timeoutMs ?? DEFAULT_LIMIT_MS;
     const endsAt = performance.now() + answerable(page.limits, limitMs);
     await depart(page, watch, journey, { from, endsAt });
     const isOver = watch.dialog !== undefined || watch.download !== undefined || watch.closed;
     const isThere = isOver || (await arrive(page, watch, journey, endsAt));
     if (!isThere && journey.timeoutMs !== undefined) throw tooSlow(journey);
-    if (!isOver && isThere) await calmDown(page, watch, endsAt);
+    if (!isOver && isThere) await untilScriptsRest(page, watch, endsAt);
     const report = await page.report(watch, { changes: undefined, busy: !isThere });
     return watch.status === undefined || watch.committed === undefined
       ? report
@@ -166,9 +167,9 @@ export async function untilNetworkIdle(page: Page, limitMs: number): Promise<boo
 }
 
 /** Waits for what scripts still do after loading; a page that asked for nothing else has none. */
-async function calmDown(page: Page, watch: Watch, endsAt: number): Promise<void> {
+async function untilScriptsRest(page: Page, watch: Watch, endsAt: number): Promise<void> {
   if (watch.committed === undefined || watch.requests > 0) {
-    await page.settle(watch, {}, Math.min(AFTER_LOAD_MS, endsAt - performance.now()));
+    await page.awaitEffect(watch, {}, Math.min(AFTER_LOAD_MS, endsAt - performance.now()));
     return;
   }
   // The next call finds the content script there.

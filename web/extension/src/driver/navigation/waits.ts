@@ -8,14 +8,13 @@
 import { CommandError } from '../../command';
 import type { Condition } from '../../content/api';
 import { pause } from '../common/time-limits';
-import { fieldsOf } from '../fields';
-import { ALL, DocumentGone, isProblem, type Where } from '../page/content-calls';
+import { ALL, DocumentGone, inDocument, isProblem } from '../page/content-calls';
 import { trouble } from '../page/elements';
 import type { Page } from '../page/page';
 import { Watch } from '../tab/signals';
 import { untilNetworkIdle } from './journeys';
 
-export type Wish =
+export type WaitWish =
   | Condition
   | { readonly type: 'expression'; readonly expression: string }
   | { readonly type: 'networkIdle' }
@@ -27,7 +26,7 @@ const ROUND_MS = 1_000;
 const POLL_MS = 50;
 
 /** Waits; returns whether it became so in time. */
-export async function performWait(page: Page, wish: Wish, timeoutMs: number): Promise<boolean> {
+export async function performWait(page: Page, wish: WaitWish, timeoutMs: number): Promise<boolean> {
   const endsAt = Math.min(performance.now() + timeoutMs, page.limits.endsAt - POLL_MS);
   switch (wish.type) {
     case 'selector':
@@ -69,10 +68,9 @@ async function oneRound(page: Page, wish: Condition, roundMs: number): Promise<b
   const isHidden = wish.state === 'hidden';
   if (isHidden ? now.every(Boolean) : now.some(Boolean)) return true;
   if (roundMs <= 0) return false;
-  const waits = frames.map(async ({ documentId, frameId }) => {
-    const where: Where = { type: 'documents', documentIds: [documentId], frameId };
+  const waits = frames.map(async (frame) => {
     const [answer] = await page.call({
-      where,
+      where: inDocument(frame),
       method: 'waitFor',
       args: [wish, roundMs],
       extraMs: roundMs,
@@ -131,11 +129,11 @@ async function isTrue(page: Page, expression: string): Promise<boolean> {
   try {
     const options = { awaitPromise: true, returnByValue: true };
     const answer = await page.send('Runtime.evaluate', { expression: wrapped, ...options });
-    const exception = fieldsOf(fieldsOf(answer.exceptionDetails).exception);
-    if (exception.className === 'SyntaxError') {
-      throw new CommandError('EVALUATION_FAILED', String(exception.description));
+    const { className, description } = answer.exceptionDetails?.exception ?? {};
+    if (className === 'SyntaxError') {
+      throw new CommandError('EVALUATION_FAILED', String(description));
     }
-    return fieldsOf(answer.result).value === true;
+    return answer.result.value === true;
   } catch (error) {
     // Between two documents nothing can be evaluated.
     if (error instanceof CommandError) throw error;

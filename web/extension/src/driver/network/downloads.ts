@@ -7,7 +7,7 @@
  */
 
 import { type Argument, CommandError } from '../../command';
-import type { BegunDownload } from '../common/services';
+import { type BegunDownload, mayUse } from '../common/services';
 import { answerable, deferred, within } from '../common/time-limits';
 import type { Caller } from '../page/page';
 
@@ -106,13 +106,8 @@ async function choose(
 async function look(caller: Caller, { id }: BegunDownload): Promise<DownloadView | undefined> {
   const [item] = await chrome.downloads.search({ id });
   if (item === undefined) return undefined;
-  try {
-    for (const url of [item.url, item.finalUrl, item.referrer]) {
-      if (url) await caller.services.checkSite(url);
-    }
-  } catch {
-    return undefined;
-  }
+  const addresses = [item.url, item.finalUrl, item.referrer].filter((url) => url);
+  if (!(await mayUse(caller.services, ...addresses))) return undefined;
   const { filename: path, mime: mimeType, error, bytesReceived: bytes, totalBytes, state } = item;
   return {
     id,

@@ -6,11 +6,10 @@
  */
 
 import { invalid } from '../../command';
-import type { Fields } from '../fields';
 
 export const MASK = '•••';
 
-const SECRET = new Set([
+const SECRET_HEADERS = new Set([
   'authorization',
   'cookie',
   'proxy-authorization',
@@ -18,9 +17,9 @@ const SECRET = new Set([
   'x-api-key',
 ]);
 // The browser writes these itself; with others the request would not arrive, or as something else.
-const RESERVED =
+const RESERVED_HEADERS =
   /^(?:host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|cookie2?|proxy-.*|sec-.*)$/i;
-const NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,200}$/i;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]{1,200}$/i;
 
 const MOST_SHOWN = 100;
 const LONGEST_SHOWN = 2_000;
@@ -28,7 +27,7 @@ const MOST_SET = 50;
 const LONGEST_SET = 8_000;
 
 /** Returns headers as they may be shown: secrets masked, long values cut. */
-export function showHeaders(headers: Fields): Record<string, string> {
+export function showHeaders(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   const shown: Record<string, string> = {};
   const names = Object.keys(headers);
   for (const name of names.slice(0, MOST_SHOWN)) shown[name] = showValue(name, headers[name]);
@@ -37,7 +36,7 @@ export function showHeaders(headers: Fields): Record<string, string> {
 }
 
 function showValue(name: string, value: unknown): string {
-  if (SECRET.has(name.toLowerCase())) return MASK;
+  if (SECRET_HEADERS.has(name.toLowerCase())) return MASK;
   const text = String(value);
   if (text.length <= LONGEST_SHOWN) return text;
   return `${text.slice(0, LONGEST_SHOWN)}… (${text.length - LONGEST_SHOWN} characters are left out)`;
@@ -50,8 +49,9 @@ export function checkHeaders(headers: Readonly<Record<string, string>>, isSent: 
     throw invalid(`headers: at most ${MOST_SET} can be set, not ${names.length}`);
   }
   for (const name of names) {
-    if (!NAME.test(name)) throw invalid(`headers: ${JSON.stringify(name)} is no header's name`);
-    if (isSent && RESERVED.test(name)) {
+    if (!HEADER_NAME.test(name))
+      throw invalid(`headers: ${JSON.stringify(name)} is no header's name`);
+    if (isSent && RESERVED_HEADERS.test(name)) {
       const advice = /^cookie/i.test(name)
         ? 'set cookies with set_cookie'
         : 'leave it out; the browser writes it itself';

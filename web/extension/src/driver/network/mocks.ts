@@ -5,9 +5,12 @@
  * fits wins. It keeps nothing; `tab-rules.ts` does.
  */
 
-import { isRecord } from '../../command';
-import { type Fields, fieldsOf, textIn } from '../fields';
+import { isRecord } from '../../check';
+import { encodeText } from '../common/bytes';
+import type { EventOf, ProtocolCommand } from '../common/protocol';
 import { readUrlPattern, type UrlPattern } from './url-pattern';
+
+type PausedRequest = EventOf<'Fetch.requestPaused'>;
 
 export interface Mock {
   readonly url: string;
@@ -53,11 +56,9 @@ function patternOf(url: string): UrlPattern {
 }
 
 /** Returns the mock that a stopped request gets. */
-export function mockFor(mocks: readonly Mock[], paused: Fields): Mock | undefined {
-  const request = fieldsOf(paused.request);
-  const url = textIn(request, 'url') ?? '';
-  const method = textIn(request, 'method') ?? 'GET';
-  const resourceType = (textIn(paused, 'resourceType') ?? 'other').toLowerCase();
+export function mockFor(mocks: readonly Mock[], paused: PausedRequest): Mock | undefined {
+  const { url, method } = paused.request;
+  const resourceType = paused.resourceType.toLowerCase();
   return [...mocks]
     .reverse()
     .find(
@@ -75,14 +76,8 @@ export function stopsFor(mocks: readonly Mock[]): Array<{ urlPattern: string }> 
   return [...wanted].map((urlPattern) => ({ urlPattern }));
 }
 
-/** What the debugger is told to do with a stopped request. */
-export interface Decision {
-  readonly method: string;
-  readonly params: Fields;
-}
-
 /** Writes the answer of a mock. */
-export function answerOf(mock: Mock, paused: Fields): Decision {
+export function answerOf(mock: Mock, paused: PausedRequest): ProtocolCommand {
   const { requestId } = paused;
   if (mock.fail) {
     return { method: 'Fetch.failRequest', params: { requestId, errorReason: 'BlockedByClient' } };
@@ -94,17 +89,17 @@ export function answerOf(mock: Mock, paused: Fields): Decision {
       requestId,
       responseCode: mock.status,
       responseHeaders,
-      body: toBase64(mock.body),
+      body: encodeText(mock.body),
     },
   };
 }
 
-function headersOf({ headers, body }: Mock, paused: Fields): Array<[string, string]> {
+function headersOf({ headers, body }: Mock, paused: PausedRequest): Array<[string, string]> {
   const given = Object.entries(headers);
   const has = (name: string) => given.some(([known]) => known.toLowerCase() === name);
   const more: Array<[string, string]> = [];
   if (!has('content-type')) more.push(['Content-Type', kindOf(body)]);
-  const origin = originOf(fieldsOf(fieldsOf(paused.request).headers));
+  const origin = originOf(paused.request.headers);
   // Another origin's page could not read the answer otherwise.
   if (origin !== undefined && !has('access-control-allow-origin')) {
     more.push(['Access-Control-Allow-Origin', origin]);
@@ -113,9 +108,8 @@ function headersOf({ headers, body }: Mock, paused: Fields): Array<[string, stri
   return [...given, ...more];
 }
 
-function originOf(headers: Fields): string | undefined {
-  const name = Object.keys(headers).find((key) => key.toLowerCase() === 'origin');
-  return name === undefined ? undefined : textIn(headers, name);
+function originOf(headers: Readonly<Record<string, string>>): string | undefined {
+  return Object.entries(headers).find(([name]) => name.toLowerCase() === 'origin')?.[1];
 }
 
 function kindOf(body: string): string {
@@ -127,17 +121,6 @@ function kindOf(body: string): string {
   } catch {
     return 'text/plain; charset=utf-8';
   }
-}
-
-/** Writes text as base64 of its UTF-8 bytes. */
-export function toBase64(text: string): string {
-  const bytes = new TextEncoder().encode(text);
-  const parts: string[] = [];
-  // All at once would be more arguments than a call can have.
-  for (let at = 0; at < bytes.length; at += 8192) {
-    parts.push(String.fromCharCode(...bytes.subarray(at, at + 8192)));
-  }
-  return btoa(parts.join(''));
 }
 
 /** Tells whether something kept is a mock. */

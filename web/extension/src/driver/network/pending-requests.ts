@@ -6,9 +6,10 @@
  * either says so. Streams (sockets, event sources, media, beacons) are never waited for.
  */
 
-import { type Fields, fieldsOf, textIn } from '../fields';
+import type { EventOf } from '../common/protocol';
 import { onDebuggerEvent } from '../tab/debugger-events';
 import { emitSignal } from '../tab/signals';
+import { TabPart } from '../tab/tab-state';
 
 // What a page's next state usually hangs on; pictures and fonts come when they come.
 const AWAITED = new Set([
@@ -35,25 +36,36 @@ const STREAMS = new Set([
   'webtransport',
 ]);
 
-const flying = new Map<number, Set<string>>();
-const idleSince = new Map<number, number>();
+interface Pending {
+  readonly ids: Set<string>;
+  /** On the clock of `performance.now()`, while there are none. */
+  idleSince: number;
+}
+
+const pending = new TabPart<Pending>(['tab']);
 
 /** Returns for how many milliseconds a tab has had no request on its way. */
 export function idleFor(tabId: number): number {
-  if ((flying.get(tabId)?.size ?? 0) > 0) return 0;
-  return performance.now() - (idleSince.get(tabId) ?? 0);
+  const { ids, idleSince } = pending.get(tabId) ?? noRequests();
+  return ids.size > 0 ? 0 : performance.now() - idleSince;
+}
+
+function noRequests(): Pending {
+  return { ids: new Set(), idleSince: 0 };
 }
 
 /** Starts to listen; once, synchronously, when the worker starts. */
-export function registerNetwork(): void {
+export function registerPendingRequests(): void {
   registerWebRequest();
-  onDebuggerEvent(takeEvent);
-  chrome.tabs.onRemoved.addListener((tabId) => {
-    flying.delete(tabId);
-    idleSince.delete(tabId);
+  onDebuggerEvent('Network.requestWillBeSent', takeStart);
+  onDebuggerEvent('Network.responseReceived', (tabId, { requestId, response }) => {
+    if (response.mimeType === 'text/event-stream') end(tabId, `n${requestId}`);
   });
-  chrome.debugger.onDetach.addListener(({ tabId }) => {
-    if (tabId !== undefined) drop(tabId, (id) => id.startsWith('n'));
+  for (const name of ['Network.loadingFinished', 'Network.loadingFailed'] as const) {
+    onDebuggerEvent(name, (tabId, { requestId }) => end(tabId, `n${requestId}`));
+  }
+  onDebuggerEvent('Tabwire.detached', (tabId) => {
+    if (pending.has(tabId)) drop(tabId, (id) => id.startsWith('n'));
   });
   chrome.webNavigation.onCommitted.addListener(({ tabId, frameId, documentLifecycle }) => {
     // The requests of the old document are not always reported as ended.
@@ -83,50 +95,32 @@ function registerWebRequest(): void {
   }
 }
 
-function takeEvent(tabId: number, method: string, params: Fields): void {
-  const id = `n${textIn(params, 'requestId') ?? ''}`;
-  switch (method) {
-    case 'Network.requestWillBeSent':
-      // A redirect is the same request again.
-      if (flying.get(tabId)?.has(id) !== true && !isTopDocument(params)) {
-        start(tabId, id, textIn(params, 'type') ?? 'Other');
-      }
-      break;
-    case 'Network.responseReceived':
-      if (textIn(fieldsOf(params.response), 'mimeType') === 'text/event-stream') end(tabId, id);
-      break;
-    case 'Network.loadingFinished':
-    case 'Network.loadingFailed':
-      end(tabId, id);
-      break;
-  }
-}
-
-// A navigation has its own signals, and its request belongs to the document before.
-function isTopDocument(params: Fields): boolean {
-  return (
-    textIn(params, 'type') === 'Document' &&
-    textIn(params, 'requestId') === textIn(params, 'loaderId')
-  );
+function takeStart(
+  tabId: number,
+  { requestId, loaderId, type = 'Other' }: EventOf<'Network.requestWillBeSent'>,
+): void {
+  // A navigation has its own signals, and its request belongs to the document before.
+  const isTopDocument = type === 'Document' && requestId === loaderId;
+  const id = `n${requestId}`;
+  // A redirect is the same request again.
+  if (!isTopDocument && pending.get(tabId)?.ids.has(id) !== true) start(tabId, id, type);
 }
 
 function start(tabId: number, id: string, type: string): void {
   if (STREAMS.has(type) || type === 'main_frame') return;
-  const set = flying.get(tabId) ?? new Set();
-  flying.set(tabId, set.add(id));
+  pending.ensure(tabId, noRequests).ids.add(id);
   emitSignal(tabId, { type: 'requestStarted', id, awaited: AWAITED.has(type) });
 }
 
 function end(tabId: number, id: string): void {
-  const set = flying.get(tabId);
-  if (set?.delete(id) !== true) return;
-  if (set.size === 0) idleSince.set(tabId, performance.now());
+  const requests = pending.get(tabId);
+  if (requests?.ids.delete(id) !== true) return;
+  requests.idleSince = performance.now();
   emitSignal(tabId, { type: 'requestEnded', id });
 }
 
 function drop(tabId: number, isGone: (id: string) => boolean): void {
-  for (const id of [...(flying.get(tabId) ?? [])]) {
-    if (isGone(id)) end(tabId, id);
-  }
-  idleSince.set(tabId, performance.now());
+  const requests = pending.ensure(tabId, noRequests);
+  for (const id of [...requests.ids]) if (isGone(id)) end(tabId, id);
+  requests.idleSince = performance.now();
 }

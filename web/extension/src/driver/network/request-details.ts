@@ -5,12 +5,15 @@
  * what it has no more is said plainly. Text is cut to what was asked for; anything else is a file.
  */
 
-import { messageOf } from '../common/time-limits';
-import { type Fields, numberIn, textIn } from '../fields';
+import { messageOf } from '../../check';
+import { decodeBytes } from '../common/bytes';
+import type { ResultOf } from '../common/protocol';
 import type { Page } from '../page/page';
 import { sendToChild } from '../tab/child-sessions';
 import { maskPasswords, showHeaders } from './headers';
-import type { Entry } from './request-entry';
+import type { RequestEntry } from './request-entry';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Bytes of a body that is no text. */
 export const LARGEST_FILE = 4 * 1024 * 1024;
@@ -25,20 +28,19 @@ export interface Timing {
 }
 
 /** Returns how long each part of a request took, in milliseconds. */
-export function timingOf({ details }: Entry): Timing | undefined {
+export function timingOf({ details }: RequestEntry): Timing | undefined {
   const timing = details?.timing;
-  if (timing === undefined || numberIn(timing, 'requestTime') === undefined) return undefined;
+  if (timing === undefined) return undefined;
   return {
-    dns: span(timing, 'dnsStart', 'dnsEnd'),
-    connect: span(timing, 'connectStart', 'connectEnd'),
-    tls: span(timing, 'sslStart', 'sslEnd'),
-    wait: span(timing, 'sendEnd', 'receiveHeadersEnd'),
+    dns: span(timing.dnsStart, timing.dnsEnd),
+    connect: span(timing.connectStart, timing.connectEnd),
+    tls: span(timing.sslStart, timing.sslEnd),
+    wait: span(timing.sendEnd, timing.receiveHeadersEnd),
     receive: details?.receiveMs === undefined ? undefined : round(details.receiveMs),
   };
 }
 
-function span(timing: Fields, from: string, to: string): number | undefined {
-  const [start = -1, end = -1] = [numberIn(timing, from), numberIn(timing, to)];
+function span(start: number, end: number): number | undefined {
   return start < 0 || end < start ? undefined : round(end - start);
 }
 
@@ -47,8 +49,8 @@ function round(milliseconds: number): number {
 }
 
 /** Returns the headers of both ways, as they may be shown. */
-export function headersOf({ details }: Entry): Fields {
-  if (details === undefined) return { headers: LOST };
+export function headersOf({ details }: RequestEntry): Fields {
+  if (details === undefined) return { headers: DETAILS_LOST };
   const { requestHeaders, responseHeaders } = details;
   return {
     requestHeaders: showHeaders(requestHeaders),
@@ -56,15 +58,16 @@ export function headersOf({ details }: Entry): Fields {
   };
 }
 
-const LOST = "not kept: the extension's worker was restarted since; make the request again";
+const DETAILS_LOST = "not kept: the extension's worker was restarted since; make the request again";
 
 /** Returns what was sent. */
-export async function sentBody(page: Page, entry: Entry, most: number): Promise<Fields> {
+export async function sentBody(page: Page, entry: RequestEntry, most: number): Promise<Fields> {
   const { details, requestId, sessionId } = entry;
   if (details !== undefined && !details.hasPostData) return {};
   try {
-    const text = details?.postData ?? (await ask(page, sessionId, 'getRequestPostData', requestId));
-    const body = typeof text === 'string' ? text : (textIn(text, 'postData') ?? '');
+    const ask = () =>
+      sendToChild(page.tabId, sessionId, 'Network.getRequestPostData', { requestId });
+    const body = details?.postData ?? (await page.guard(ask(), ANSWER_WITHIN_MS)).postData;
     return cut('requestBody', maskPasswords(body), most);
   } catch (error) {
     // A worker that died does not know whether there was any.
@@ -73,32 +76,35 @@ export async function sentBody(page: Page, entry: Entry, most: number): Promise<
 }
 
 /** Returns what came back. */
-export async function receivedBody(page: Page, entry: Entry, most: number): Promise<Fields> {
+export async function receivedBody(page: Page, entry: RequestEntry, most: number): Promise<Fields> {
   const why = whyNoBody(entry);
   if (why !== undefined) return { responseBody: null, responseBodyNote: why };
-  let answer: Fields;
+  const { requestId, sessionId } = entry;
+  let answer: ResultOf<'Network.getResponseBody'>;
   try {
-    answer = await ask(page, entry.sessionId, 'getResponseBody', entry.requestId);
+    const asking = sendToChild(page.tabId, sessionId, 'Network.getResponseBody', { requestId });
+    answer = await page.guard(asking, ANSWER_WITHIN_MS);
   } catch (error) {
     return { responseBody: null, responseBodyNote: `the browser has it no more: ${reason(error)}` };
   }
-  const body = textIn(answer, 'body') ?? '';
-  if (body === '' && lengthOf(entry) > 0) return { responseBody: null, responseBodyNote: UNSEEN };
-  if (answer.base64Encoded !== true) return cut('responseBody', body, most);
+  const { body, base64Encoded } = answer;
+  if (body === '' && lengthOf(entry) > 0)
+    return { responseBody: null, responseBodyNote: BODY_UNSEEN };
+  if (!base64Encoded) return cut('responseBody', body, most);
   if (isText(entry.mimeType)) return cut('responseBody', decoded(body), most);
   return fileOf(entry, body);
 }
 
 // What a page takes as a `Blob` goes past the debugger.
-const UNSEEN = 'the browser did not keep it, as with what a page reads as a blob';
+const BODY_UNSEEN = 'the browser did not keep it, as with what a page reads as a blob';
 
-function lengthOf({ details }: Entry): number {
+function lengthOf({ details }: RequestEntry): number {
   const headers = Object.entries(details?.responseHeaders ?? {});
   const length = headers.find(([name]) => name.toLowerCase() === 'content-length');
   return Number(length?.[1] ?? 0);
 }
 
-function whyNoBody({ finished, redirected, resourceType, error, status }: Entry) {
+function whyNoBody({ finished, redirected, resourceType, error, status }: RequestEntry) {
   if (redirected) return 'a redirect; its body is not kept';
   if (resourceType === 'websocket') return 'a WebSocket has no body';
   if (error !== undefined && status === undefined) return `none came: ${error}`;
@@ -106,7 +112,7 @@ function whyNoBody({ finished, redirected, resourceType, error, status }: Entry)
   return undefined;
 }
 
-function fileOf({ url, mimeType }: Entry, data: string): Fields {
+function fileOf({ url, mimeType }: RequestEntry, data: string): Fields {
   const bytes = Math.floor((data.replace(/=+$/, '').length * 3) / 4);
   if (bytes === 0) return { responseBody: '' };
   if (bytes > LARGEST_FILE) {
@@ -131,18 +137,12 @@ function isText(mimeType = ''): boolean {
 }
 
 function decoded(base64: string): string {
-  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  return new TextDecoder().decode(bytes);
+  return new TextDecoder().decode(decodeBytes(base64));
 }
 
 function cut(name: string, text: string, most: number): Fields {
   if (text.length <= most) return { [name]: text };
   return { [name]: text.slice(0, most), [`${name}LeftOut`]: text.length - most };
-}
-
-async function ask(page: Page, sessionId: string | undefined, name: string, requestId: string) {
-  const work = sendToChild(page.tabId, sessionId, `Network.${name}`, { requestId });
-  return page.guard(work, ANSWER_WITHIN_MS);
 }
 
 // A refused command rejects with JSON as its message.

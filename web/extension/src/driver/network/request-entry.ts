@@ -5,20 +5,20 @@
  * (headers, timing, what was sent) are only in memory.
  */
 
-import { isRecord } from '../../command';
-import type { Fields } from '../fields';
+import { isRecord } from '../../check';
+import type { Protocol } from '../common/protocol';
 
 export interface Details {
-  requestHeaders: Fields;
-  responseHeaders?: Fields;
+  requestHeaders: Protocol.Network.Headers;
+  responseHeaders?: Protocol.Network.Headers;
   /** Chrome's own, in milliseconds after its `requestTime`. */
-  timing?: Fields;
+  timing?: Protocol.Network.ResourceTiming;
   receiveMs?: number;
   postData?: string;
   hasPostData: boolean;
 }
 
-export interface Entry {
+export interface RequestEntry {
   /** Never given again while the browser runs; larger than that of any earlier request. */
   readonly id: number;
   /** The debugger's names of it. */
@@ -90,7 +90,7 @@ export const RESOURCE_TYPES = [
 const LONGEST_URL = 2_000;
 
 /** Tells a request in short. */
-export function reportRequest(entry: Entry): RequestReport {
+export function reportRequest(entry: RequestEntry): RequestReport {
   const { id, method, url, resourceType, startedAt } = entry;
   const { status, error, ms, bytes, mimeType, fromCache, lost } = entry;
   return {
@@ -110,7 +110,7 @@ export function reportRequest(entry: Entry): RequestReport {
 }
 
 /** Whether a request went wrong; one that the page gave up itself did not. */
-export function isFailed({ status = 0, error }: Entry): boolean {
+export function isFailed({ status = 0, error }: RequestEntry): boolean {
   return status >= 400 || (error !== undefined && error !== 'net::ERR_ABORTED');
 }
 
@@ -120,7 +120,7 @@ export function shortUrl(url: string): string {
 }
 
 /** Tells whether something kept is a request. */
-export function isEntry(value: unknown): value is Entry {
+export function isRequestEntry(value: unknown): value is RequestEntry {
   return (
     isRecord(value) &&
     ['id', 'startedAt', 'began', 'changed'].every((name) => typeof value[name] === 'number') &&

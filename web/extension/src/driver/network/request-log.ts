@@ -7,33 +7,40 @@
  * they are told and usually within half a second. What a worker knew beyond that dies with it.
  */
 
-import { isRecord } from '../../command';
+import { isId, isRecord } from '../../check';
+import { Kept } from '../../storage';
 import { ignore } from '../common/time-limits';
-import { type Entry, isEntry } from './request-entry';
+import { KeptTabPart, TabPart, tabsRestored } from '../tab/tab-state';
+import { isRequestEntry, type RequestEntry } from './request-entry';
 
 /** Requests of a tab that are remembered; and those that outlive the worker. */
-export const REMEMBERED = 500;
-const KEPT = 100;
+export const REMEMBERED_REQUESTS = 500;
+const KEPT_REQUESTS = 100;
 const KEEP_AFTER_MS = 500;
 // So many numbers are set aside at once.
-const RESERVED = 1_000;
-const COUNTER = 'driver.requests.counter';
+const RESERVED_NUMBERS = 1_000;
 const LONGEST_KEPT_URL = 500;
 
 export interface RequestLog {
   /** Oldest first. */
-  entries: Entry[];
+  entries: RequestEntry[];
   /** How many were forgotten because there were too many. */
   forgotten: number;
   /** Since when every request was seen, in milliseconds since 1970; nothing when none is. */
   watchedSince?: number | undefined;
 }
 
-type EndListener = (tabId: number, entry: Entry) => void;
+type EndListener = (tabId: number, entry: RequestEntry) => void;
 
-const logs = new Map<number, RequestLog>();
+const logs = new KeptTabPart<RequestLog>('requests', {
+  lifetimes: ['tab'],
+  read: (kept) => (isLog(kept) ? kept : undefined),
+  pack: small,
+});
+/** Tabs whose log has changed since it was kept. */
+const unsaved = new TabPart<true>(['tab']);
+const keptCounter = new Kept('session', 'driver.requests.counter', isId);
 const endListeners = new Set<EndListener>();
-const unsaved = new Set<number>();
 let isSaving = false;
 let counter = 0;
 let reservedUpTo = 0;
@@ -43,7 +50,7 @@ export function requestLogOf(tabId: number): RequestLog {
   const known = logs.get(tabId);
   if (known !== undefined) return known;
   const log: RequestLog = { entries: [], forgotten: 0 };
-  logs.set(tabId, log);
+  logs.setUnkept(tabId, log);
   return log;
 }
 
@@ -60,10 +67,10 @@ export function nextNumber(): number {
 }
 
 /** Adds a request that has begun. */
-export function addRequest(tabId: number, entry: Entry): void {
+export function addRequest(tabId: number, entry: RequestEntry): void {
   const log = requestLogOf(tabId);
   log.entries.push(entry);
-  const tooMany = log.entries.length - REMEMBERED;
+  const tooMany = log.entries.length - REMEMBERED_REQUESTS;
   if (tooMany > 0) {
     log.entries.splice(0, tooMany);
     log.forgotten += tooMany;
@@ -72,7 +79,7 @@ export function addRequest(tabId: number, entry: Entry): void {
 }
 
 /** Notes that a request has ended, and tells who waits for it. */
-export function endRequest(tabId: number, entry: Entry): void {
+export function endRequest(tabId: number, entry: RequestEntry): void {
   if (entry.finished !== undefined) return;
   entry.finished = nextNumber();
   entry.changed = entry.finished;
@@ -105,45 +112,26 @@ export function noteUnwatched(tabId: number): void {
   saveSoon(tabId);
 }
 
-/** Notes which of the tabs that an earlier worker watched are watched no more. */
-export function forgetUnwatched(isWatched: (tabId: number) => boolean): void {
-  for (const [tabId, { watchedSince }] of logs) {
-    if (watchedSince !== undefined && !isWatched(tabId)) noteUnwatched(tabId);
-  }
-}
-
-/** Forgets a tab that is closed. */
-export function forgetRequests(tabId: number): void {
-  logs.delete(tabId);
-  unsaved.delete(tabId);
-  ignore(chrome.storage.session.remove(keyOf(tabId)));
-}
-
 /** Reads what an earlier worker left. */
 export async function restoreRequests(): Promise<void> {
-  const kept = await chrome.storage.session.get(null);
-  const number: unknown = kept[COUNTER];
-  counter = typeof number === 'number' ? number : 0;
+  const [number = 0] = await Promise.all([keptCounter.load(), tabsRestored()]);
+  counter = number;
   reserve();
-  for (const [key, value] of Object.entries(kept)) {
-    const tabId = /^driver\.requests\.(\d+)$/.exec(key)?.[1];
-    if (tabId !== undefined && isLog(value)) logs.set(Number(tabId), value);
-  }
 }
 
 /** Keeps everything that is not kept yet: a number that was told must not be lost. */
 export async function keepRequests(): Promise<void> {
   // A store that is full loses them with the worker, but not the answer.
-  if (unsaved.size > 0) await save().catch(() => undefined);
+  await save().catch(() => undefined);
 }
 
 function reserve(): void {
-  reservedUpTo = counter + RESERVED;
-  ignore(chrome.storage.session.set({ [COUNTER]: reservedUpTo }));
+  reservedUpTo = counter + RESERVED_NUMBERS;
+  ignore(keptCounter.save(reservedUpTo));
 }
 
 function saveSoon(tabId: number): void {
-  unsaved.add(tabId);
+  unsaved.set(tabId, true);
   if (!isSaving) setTimeout(saveLate, KEEP_AFTER_MS);
   isSaving = true;
 }
@@ -154,14 +142,13 @@ function saveLate(): void {
 }
 
 async function save(): Promise<void> {
-  const values: Record<string, RequestLog> = {};
-  for (const tabId of unsaved) values[keyOf(tabId)] = small(requestLogOf(tabId));
-  unsaved.clear();
-  await chrome.storage.session.set(values);
+  const changed = unsaved.tabs();
+  for (const tabId of changed) unsaved.delete(tabId);
+  await Promise.all(changed.map((tabId) => logs.set(tabId, requestLogOf(tabId))));
 }
 
 function small({ entries, forgotten, watchedSince }: RequestLog): RequestLog {
-  const newest = entries.slice(-KEPT);
+  const newest = entries.slice(-KEPT_REQUESTS);
   return {
     entries: newest.map(({ details, ...entry }) => ({
       ...entry,
@@ -177,11 +164,7 @@ function isLog(value: unknown): value is RequestLog {
   return (
     isRecord(value) &&
     Array.isArray(value.entries) &&
-    value.entries.every(isEntry) &&
+    value.entries.every(isRequestEntry) &&
     typeof value.forgotten === 'number'
   );
-}
-
-function keyOf(tabId: number): string {
-  return `driver.requests.${tabId}`;
 }

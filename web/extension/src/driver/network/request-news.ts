@@ -7,51 +7,28 @@
  */
 
 import { emitEvent } from '../common/hub-events';
-import { judge } from '../common/permissions';
+import { permissions } from '../common/permissions';
 import { ignore } from '../common/time-limits';
-import { type Entry, isFailed, shortUrl } from './request-entry';
+import { EventRate } from '../tab/event-rate';
+import { isFailed, type RequestEntry, shortUrl } from './request-entry';
 import { onRequestEnd } from './request-log';
 
-/** Requests of a tab that are told as events in a second. */
-const TOLD_PER_SECOND = 50;
-const TOLD = new Set(['document', 'xhr', 'fetch', 'websocket']);
+const TOLD_RESOURCE_TYPES = new Set(['document', 'xhr', 'fetch', 'websocket']);
 
-interface Second {
-  told: number;
-  dropped: number;
-}
-
-const seconds = new Map<number, Second>();
+const rate = new EventRate((tabId, dropped) => emitEvent('network', { tabId, dropped }));
 
 /** Starts to listen; once, synchronously, when the worker starts. */
 export function registerRequestNews(): void {
   onRequestEnd((tabId, entry) => {
-    if (TOLD.has(entry.resourceType)) ignore(tell(tabId, entry));
+    if (TOLD_RESOURCE_TYPES.has(entry.resourceType)) ignore(tell(tabId, entry));
   });
 }
 
-async function tell(tabId: number, entry: Entry): Promise<void> {
-  const { allows, drives } = await judge();
+async function tell(tabId: number, entry: RequestEntry): Promise<void> {
+  const { allows, drives } = await permissions();
   if (!drives(tabId) || !allows(entry.url) || !allows(entry.documentUrl)) return;
-  const second = secondOf(tabId);
-  if (second.told >= TOLD_PER_SECOND) {
-    second.dropped++;
-    return;
-  }
-  second.told++;
+  if (!rate.mayTell(tabId)) return;
   const { id, method, url, resourceType, status, error, ms } = entry;
   const told = { tabId, id: String(id), method, url: shortUrl(url), resourceType };
   emitEvent('network', { ...told, status, error, ms }, isFailed(entry) ? 'warning' : 'info');
-}
-
-function secondOf(tabId: number): Second {
-  const known = seconds.get(tabId);
-  if (known !== undefined) return known;
-  const second = { told: 0, dropped: 0 };
-  seconds.set(tabId, second);
-  setTimeout(() => {
-    seconds.delete(tabId);
-    if (second.dropped > 0) emitEvent('network', { tabId, dropped: second.dropped });
-  }, 1_000);
-  return second;
 }

@@ -6,13 +6,13 @@
  * belongs to the first request of that name, and so on. A WebSocket ends when it stands.
  */
 
-import { type Fields, fieldsOf, numberIn, textIn } from '../fields';
-import { ATTACHED, DETACHED, onDebuggerEvent } from '../tab/debugger-events';
-import type { Entry } from './request-entry';
+import type { EventName, EventOf, Protocol } from '../common/protocol';
+import { onDebuggerEvent } from '../tab/debugger-events';
+import { TabPart } from '../tab/tab-state';
+import type { RequestEntry } from './request-entry';
 import {
   addRequest,
   endRequest,
-  forgetRequests,
   nextNumber,
   noteUnwatched,
   noteWatched,
@@ -20,41 +20,60 @@ import {
   restoreRequests,
 } from './request-log';
 
-interface Event {
-  readonly tabId: number;
-  readonly method: string;
-  readonly params: Fields;
-  readonly sessionId: string | undefined;
-}
-
 // What is sent inline beyond this is asked for when somebody wants it.
 const LONGEST_POST = 16_000;
 // Names whose headers may still come; older requests are found in the log.
-const FOLLOWED = 300;
+const FOLLOWED_REQUESTS = 300;
+
+type Headers = Readonly<Record<string, string>>;
 
 /** The requests of one name, and the headers that were told of them. */
 interface Chain {
-  readonly entries: Entry[];
-  readonly sent: Fields[];
-  readonly received: Fields[];
+  readonly entries: RequestEntry[];
+  readonly sent: Headers[];
+  readonly received: Headers[];
 }
 
-const chains = new Map<string, Chain>();
+/** By the debugger's names of requests. */
+const chains = new TabPart<Map<string, Chain>>(['attachment']);
 /** What came before the counter was read. */
-let early: Event[] | undefined = [];
+let early: Array<() => void> | undefined = [];
 let restored: Promise<void> | undefined;
 
 /** Starts to listen; once, synchronously, when the worker starts. */
 export function registerRequests(): void {
-  onDebuggerEvent((tabId, method, params, sessionId) => {
-    const isOurs = method === ATTACHED || method === DETACHED;
-    if (!method.startsWith('Network.') && !isOurs) return;
-    const event = { tabId, method, params, sessionId };
-    if (early === undefined) take(event);
-    else early.push(event);
+  on('Tabwire.attached', noteWatched);
+  on('Tabwire.detached', noteUnwatched);
+  on('Network.requestWillBeSent', takeStart);
+  on('Network.requestWillBeSentExtraInfo', (tabId, { requestId, headers }) => {
+    takeHeaders(tabId, requestId, 'sent', headers);
   });
-  chrome.tabs.onRemoved.addListener(forgetRequests);
+  on('Network.responseReceivedExtraInfo', (tabId, { requestId, headers }) => {
+    takeHeaders(tabId, requestId, 'received', headers);
+  });
+  on('Network.requestServedFromCache', (tabId, { requestId }) => {
+    change(tabId, requestId, (entry) => {
+      entry.fromCache = true;
+    });
+  });
+  on('Network.responseReceived', (tabId, { requestId, response }) => {
+    change(tabId, requestId, (entry) => takeResponse(entry, response));
+  });
+  on('Network.loadingFinished', finish);
+  on('Network.loadingFailed', fail);
+  registerSockets();
   requestsReady().catch(() => {});
+}
+
+/** Hears an event once the counter is read. */
+function on<E extends EventName>(
+  name: E,
+  take: (tabId: number, params: EventOf<E>, sessionId: string | undefined) => void,
+): void {
+  onDebuggerEvent(name, (...event) => {
+    if (early === undefined) take(...event);
+    else early.push(() => take(...event));
+  });
 }
 
 /** Settles when what an earlier worker left is known. */
@@ -62,192 +81,138 @@ export function requestsReady(): Promise<void> {
   restored ??= restoreRequests().finally(() => {
     const waiting = early ?? [];
     early = undefined;
-    for (const event of waiting) take(event);
+    for (const take of waiting) take();
   });
   return restored;
 }
 
-function take({ tabId, method, params, sessionId }: Event): void {
-  const requestId = textIn(params, 'requestId') ?? '';
-  switch (method) {
-    case ATTACHED:
-      noteWatched(tabId);
-      break;
-    case DETACHED:
-      noteUnwatched(tabId);
-      break;
-    case 'Network.requestWillBeSent':
-      takeStart(tabId, requestId, params, sessionId);
-      break;
-    case 'Network.requestWillBeSentExtraInfo':
-      takeHeaders(tabId, requestId, 'sent', fieldsOf(params.headers));
-      break;
-    case 'Network.responseReceivedExtraInfo':
-      takeHeaders(tabId, requestId, 'received', fieldsOf(params.headers));
-      break;
-    case 'Network.requestServedFromCache':
-      change(tabId, requestId, (entry) => {
-        entry.fromCache = true;
-      });
-      break;
-    case 'Network.responseReceived':
-      change(tabId, requestId, (entry) => takeResponse(entry, fieldsOf(params.response)));
-      break;
-    case 'Network.loadingFinished':
-      finish(tabId, requestId, params);
-      break;
-    case 'Network.loadingFailed':
-      fail(tabId, requestId, params);
-      break;
-    default:
-      takeSocket(tabId, method, requestId, params, sessionId);
-  }
-}
-
-function takeStart(tabId: number, requestId: string, params: Fields, sessionId?: string): void {
-  const redirect = params.redirectResponse;
-  if (redirect !== undefined) {
+function takeStart(
+  tabId: number,
+  params: EventOf<'Network.requestWillBeSent'>,
+  sessionId: string | undefined,
+): void {
+  const { requestId, request, redirectResponse, timestamp } = params;
+  if (redirectResponse !== undefined) {
     change(tabId, requestId, (entry) => {
-      takeResponse(entry, fieldsOf(redirect));
+      takeResponse(entry, redirectResponse);
       entry.redirected = true;
-      end(tabId, entry, numberIn(params, 'timestamp'));
+      end(tabId, entry, timestamp);
     });
   }
-  const request = fieldsOf(params.request);
-  const url = `${textIn(request, 'url') ?? ''}${textIn(request, 'urlFragment') ?? ''}`;
-  const postData = textIn(request, 'postData');
-  const number = nextNumber();
-  const entry: Entry = {
-    id: number,
-    changed: number,
-    requestId,
-    ...(sessionId === undefined ? {} : { sessionId }),
-    method: textIn(request, 'method') ?? 'GET',
-    url,
-    documentUrl: textIn(params, 'documentURL') ?? '',
-    resourceType: (textIn(params, 'type') ?? 'other').toLowerCase(),
-    startedAt: Math.round((numberIn(params, 'wallTime') ?? Date.now() / 1000) * 1000),
-    began: numberIn(params, 'timestamp') ?? 0,
+  const { method, urlFragment = '', headers, postData = '', hasPostData = false } = request;
+  begin(tabId, {
+    ...newEntry(requestId, sessionId),
+    method,
+    url: `${request.url}${urlFragment}`,
+    documentUrl: params.documentURL,
+    resourceType: (params.type ?? 'other').toLowerCase(),
+    startedAt: Math.round(params.wallTime * 1000),
+    began: timestamp,
     details: {
-      requestHeaders: fieldsOf(request.headers),
-      hasPostData: request.hasPostData === true,
-      ...(postData === undefined || postData.length > LONGEST_POST ? {} : { postData }),
+      requestHeaders: headers,
+      hasPostData,
+      ...(postData === '' || postData.length > LONGEST_POST ? {} : { postData }),
     },
-  };
-  begin(tabId, entry);
+  });
 }
 
-function begin(tabId: number, entry: Entry): void {
+function newEntry(requestId: string, sessionId: string | undefined) {
+  const id = nextNumber();
+  return { id, changed: id, requestId, ...(sessionId === undefined ? {} : { sessionId }) };
+}
+
+function begin(tabId: number, entry: RequestEntry): void {
   const chain = chainOf(tabId, entry.requestId);
   chain.entries.push(entry);
   addRequest(tabId, entry);
   joinHeaders(chain);
 }
 
-function takeResponse(entry: Entry, response: Fields): void {
-  const status = numberIn(response, 'status');
-  if (status !== undefined && status > 0) entry.status = status;
-  const mimeType = textIn(response, 'mimeType');
+function takeResponse(entry: RequestEntry, response: Protocol.Network.Response): void {
+  const { status, mimeType, fromDiskCache, fromPrefetchCache, headers, timing } = response;
+  if (status > 0) entry.status = status;
   if (mimeType) entry.mimeType = mimeType;
-  if (response.fromDiskCache === true || response.fromPrefetchCache === true) {
-    entry.fromCache = true;
-  }
+  if (fromDiskCache || fromPrefetchCache) entry.fromCache = true;
   entry.changed = nextNumber();
   if (entry.details === undefined) return;
-  entry.details.responseHeaders ??= fieldsOf(response.headers);
-  entry.details.timing = fieldsOf(response.timing);
+  entry.details.responseHeaders ??= headers;
+  if (timing !== undefined) entry.details.timing = timing;
 }
 
-function finish(tabId: number, requestId: string, params: Fields): void {
+function finish(
+  tabId: number,
+  { requestId, encodedDataLength: bytes, timestamp }: EventOf<'Network.loadingFinished'>,
+): void {
   change(tabId, requestId, (entry) => {
-    const bytes = numberIn(params, 'encodedDataLength');
-    if (bytes !== undefined && bytes >= 0) entry.bytes = bytes;
-    end(tabId, entry, numberIn(params, 'timestamp'));
+    if (bytes >= 0) entry.bytes = bytes;
+    end(tabId, entry, timestamp);
   });
 }
 
-function fail(tabId: number, requestId: string, params: Fields): void {
+function fail(tabId: number, failure: EventOf<'Network.loadingFailed'>): void {
+  const { requestId, blockedReason, errorText, timestamp } = failure;
   change(tabId, requestId, (entry) => {
-    const blocked = textIn(params, 'blockedReason');
-    const text = textIn(params, 'errorText') || 'failed';
-    entry.error = blocked === undefined ? text : `${text} (blocked: ${blocked})`;
-    end(tabId, entry, numberIn(params, 'timestamp'));
+    const text = errorText || 'failed';
+    entry.error = blockedReason === undefined ? text : `${text} (blocked: ${blockedReason})`;
+    end(tabId, entry, timestamp);
   });
 }
 
-function end(tabId: number, entry: Entry, at: number | undefined): void {
-  if (at !== undefined) {
-    entry.ms = Math.max(0, Math.round((at - entry.began) * 1000));
-    noteReceiving(entry, at);
+function end(tabId: number, entry: RequestEntry, at: number): void {
+  entry.ms = Math.max(0, Math.round((at - entry.began) * 1000));
+  const { details } = entry;
+  if (details?.timing !== undefined) {
+    const { requestTime, receiveHeadersEnd } = details.timing;
+    details.receiveMs = Math.max(0, (at - requestTime) * 1000 - receiveHeadersEnd);
   }
   endRequest(tabId, entry);
 }
 
-function noteReceiving({ details }: Entry, at: number): void {
-  const began = numberIn(details?.timing ?? {}, 'requestTime');
-  const headers = numberIn(details?.timing ?? {}, 'receiveHeadersEnd');
-  if (details === undefined || began === undefined || headers === undefined) return;
-  details.receiveMs = Math.max(0, (at - began) * 1000 - headers);
+function registerSockets(): void {
+  on('Network.webSocketCreated', (tabId, { requestId, url }, sessionId) => {
+    begin(tabId, {
+      ...newEntry(requestId, sessionId),
+      method: 'GET',
+      url,
+      documentUrl: '',
+      resourceType: 'websocket',
+      startedAt: Date.now(),
+      began: 0,
+      details: { requestHeaders: {}, hasPostData: false },
+    });
+  });
+  on('Network.webSocketWillSendHandshakeRequest', (tabId, { requestId, request }) => {
+    change(tabId, requestId, ({ details }) => {
+      if (details !== undefined) details.requestHeaders = request.headers;
+    });
+  });
+  on('Network.webSocketHandshakeResponseReceived', (tabId, { requestId, response }) => {
+    change(tabId, requestId, (entry) => {
+      entry.status = response.status;
+      entry.changed = nextNumber();
+      if (entry.details !== undefined) entry.details.responseHeaders ??= response.headers;
+      endSocket(tabId, entry);
+    });
+  });
+  on('Network.webSocketFrameError', (tabId, { requestId, errorMessage }) => {
+    change(tabId, requestId, (entry) => {
+      if (entry.finished !== undefined) return;
+      entry.error = errorMessage;
+      endSocket(tabId, entry);
+    });
+  });
+  on('Network.webSocketClosed', (tabId, { requestId }) => {
+    change(tabId, requestId, (entry) => endSocket(tabId, entry));
+  });
 }
 
-function takeSocket(
-  tabId: number,
-  method: string,
-  requestId: string,
-  params: Fields,
-  sessionId: string | undefined,
-): void {
-  switch (method) {
-    case 'Network.webSocketCreated': {
-      const number = nextNumber();
-      const url = textIn(params, 'url') ?? '';
-      const rest = { method: 'GET', url, documentUrl: '', resourceType: 'websocket' };
-      const details = { requestHeaders: {}, hasPostData: false };
-      const times = { startedAt: Date.now(), began: 0 };
-      const session = sessionId === undefined ? {} : { sessionId };
-      begin(tabId, {
-        id: number,
-        changed: number,
-        requestId,
-        ...session,
-        ...rest,
-        ...times,
-        details,
-      });
-      break;
-    }
-    case 'Network.webSocketWillSendHandshakeRequest':
-      change(tabId, requestId, ({ details }) => {
-        if (details !== undefined)
-          details.requestHeaders = fieldsOf(fieldsOf(params.request).headers);
-      });
-      break;
-    case 'Network.webSocketHandshakeResponseReceived':
-      change(tabId, requestId, (entry) => {
-        takeResponse(entry, fieldsOf(params.response));
-        endSocket(tabId, entry);
-      });
-      break;
-    case 'Network.webSocketFrameError':
-      change(tabId, requestId, (entry) => {
-        if (entry.finished !== undefined) return;
-        entry.error = textIn(params, 'errorMessage') ?? 'failed';
-        endSocket(tabId, entry);
-      });
-      break;
-    case 'Network.webSocketClosed':
-      change(tabId, requestId, (entry) => endSocket(tabId, entry));
-      break;
-  }
-}
-
-function endSocket(tabId: number, entry: Entry): void {
+function endSocket(tabId: number, entry: RequestEntry): void {
   if (entry.finished !== undefined) return;
   entry.ms = Math.max(0, Date.now() - entry.startedAt);
   endRequest(tabId, entry);
 }
 
-function takeHeaders(tabId: number, requestId: string, way: 'received' | 'sent', headers: Fields) {
+function takeHeaders(tabId: number, requestId: string, way: 'received' | 'sent', headers: Headers) {
   const chain = chainOf(tabId, requestId);
   chain[way].push(headers);
   joinHeaders(chain);
@@ -263,8 +228,8 @@ function joinHeaders({ entries, sent, received }: Chain): void {
 }
 
 /** Changes the newest request of a name, in a worker that knows it or did before it died. */
-function change(tabId: number, requestId: string, work: (entry: Entry) => void): void {
-  const chain = chains.get(`${tabId} ${requestId}`);
+function change(tabId: number, requestId: string, work: (entry: RequestEntry) => void): void {
+  const chain = chains.get(tabId)?.get(requestId);
   const entry =
     chain?.entries.at(-1) ??
     [...requestLogOf(tabId).entries].reverse().find((known) => known.requestId === requestId);
@@ -272,13 +237,13 @@ function change(tabId: number, requestId: string, work: (entry: Entry) => void):
 }
 
 function chainOf(tabId: number, requestId: string): Chain {
-  const key = `${tabId} ${requestId}`;
-  const known = chains.get(key);
+  const all = chains.ensure(tabId, () => new Map());
+  const known = all.get(requestId);
   if (known !== undefined) return known;
   const chain: Chain = { entries: [], sent: [], received: [] };
-  chains.set(key, chain);
+  all.set(requestId, chain);
   // The oldest are long over.
-  const [oldest] = chains.keys();
-  if (chains.size > FOLLOWED && oldest !== undefined) chains.delete(oldest);
+  const [oldest] = all.keys();
+  if (all.size > FOLLOWED_REQUESTS && oldest !== undefined) all.delete(oldest);
   return chain;
 }

@@ -4,10 +4,11 @@
  */
 
 import { CommandError, invalid } from '../../command';
+import { mayUse } from '../common/services';
 import type { Page } from '../page/page';
 import { followFrames } from '../tab/child-sessions';
 import type { Session } from '../tab/debugger';
-import { type Entry, RESOURCE_TYPES } from './request-entry';
+import { RESOURCE_TYPES, type RequestEntry } from './request-entry';
 import { requestLogOf } from './request-log';
 import { requestsReady } from './request-reader';
 import { readUrlPattern } from './url-pattern';
@@ -34,7 +35,7 @@ export function readWanted({ url, method, resourceType, status }: Wanted) {
   const pattern = url === undefined ? undefined : readUrlPattern('url', url);
   const wantedMethod = method === undefined ? undefined : readMethod(method);
   const type = resourceType === undefined ? undefined : readResourceType(resourceType);
-  return (entry: Entry): boolean =>
+  return (entry: RequestEntry): boolean =>
     (pattern === undefined || pattern.fits(entry.url)) &&
     (wantedMethod === undefined || entry.method === wantedMethod) &&
     (type === undefined || entry.resourceType === type) &&
@@ -57,25 +58,19 @@ export function readResourceType(name: string): string {
 }
 
 /** Returns the requests of the call's tab that it may see, oldest first. */
-export async function visibleRequests(page: Page): Promise<Entry[]> {
+export async function visibleRequests(page: Page): Promise<RequestEntry[]> {
   const { entries } = requestLogOf(page.tabId);
   const seen = await Promise.all(entries.map((entry) => maySee(page, entry)));
   return entries.filter((_, place) => seen[place]);
 }
 
 /** Whether a call may see a request: neither its site nor that of who asked is denied. */
-export async function maySee(page: Page, { url, documentUrl }: Entry): Promise<boolean> {
-  try {
-    await page.services.checkSite(url);
-    await page.services.checkSite(documentUrl);
-    return true;
-  } catch {
-    return false;
-  }
+export function maySee({ services }: Page, { url, documentUrl }: RequestEntry): Promise<boolean> {
+  return mayUse(services, url, documentUrl);
 }
 
 /** Returns one request by its number. */
-export async function findRequest(page: Page, id: string): Promise<Entry> {
+export async function findRequest(page: Page, id: string): Promise<RequestEntry> {
   const entries = await visibleRequests(page);
   const entry = entries.find((known) => String(known.id) === id);
   if (entry !== undefined) return entry;

@@ -7,11 +7,12 @@
  * an event and by the next call.
  */
 
-import { CommandError, isRecord } from '../../command';
+import { isRecord } from '../../check';
+import { CommandError } from '../../command';
 import { emitEvent } from '../common/hub-events';
-import { judge } from '../common/permissions';
-import { deferred, ignore } from '../common/time-limits';
-import { type Fields, fieldsOf, textIn } from '../fields';
+import { permissions } from '../common/permissions';
+import type { EventOf, ProtocolCommand } from '../common/protocol';
+import { ignore } from '../common/time-limits';
 import type { Page } from '../page/page';
 import {
   followFrames,
@@ -20,29 +21,34 @@ import {
   sendToChild,
   sendToChildren,
 } from '../tab/child-sessions';
-import { isAttached, openSession, type Session } from '../tab/debugger';
-import { DETACHED, onDebuggerEvent } from '../tab/debugger-events';
-import { answerOf, type Decision, isMock, type Mock, mockFor, stopsFor } from './mocks';
+import { type Session, withSession } from '../tab/debugger';
+import { onDebuggerEvent } from '../tab/debugger-events';
+import { type Ending, KeptTabPart, TabPart, tabsRestored } from '../tab/tab-state';
+import { answerOf, isMock, type Mock, mockFor, stopsFor } from './mocks';
 
 type Headers = Readonly<Record<string, string>>;
+type PausedRequest = EventOf<'Fetch.requestPaused'>;
 
 interface Rules {
   readonly mocks: readonly Mock[];
   readonly headers: Headers;
 }
 
-const KEY = 'driver.rules';
-const NONE: Rules = { mocks: [], headers: {} };
+const NO_RULES: Rules = { mocks: [], headers: {} };
 // What was stopped for a worker that died at that moment goes on after this long.
 const RELEASE_AFTER_MS = 1_000;
 const APPLY_WITHIN_MS = 10_000;
 
-const rules = new Map<number, Rules>();
-const holds = new Map<number, Session>();
-const ended = new Map<number, string>();
-/** Requests that are being answered, with their tabs. */
-const answering = new Map<Fields, number>();
-const { promise: known, resolve: setKnown } = deferred<void>();
+const rules = new KeptTabPart<Rules>('rules', {
+  lifetimes: ['attachment', 'use'],
+  keepsAttached: true,
+  read: (kept) => (isRules(kept) ? kept : undefined),
+  undo: end,
+});
+/** Why rules ended without being told to. */
+const ended = new TabPart<string>(['tab']);
+/** Requests that are being answered. */
+const answering = new TabPart<Set<PausedRequest>>(['attachment']);
 
 /** Returns a tab's mocks, oldest first. */
 export function mocksOf(tabId: number): readonly Mock[] {
@@ -51,7 +57,7 @@ export function mocksOf(tabId: number): readonly Mock[] {
 
 /** Returns how many characters the mocks of all tabs answer with. */
 export function allBodies(): number {
-  const mocks = [...rules.values()].flatMap((each) => each.mocks);
+  const mocks = rules.tabs().flatMap(mocksOf);
   return mocks.reduce((sum, { body }) => sum + body.length, 0);
 }
 
@@ -77,56 +83,24 @@ export async function setHeaders(page: Page, headers: Headers): Promise<void> {
   await change(page, (before) => ({ ...before, headers }), applyHeaders);
 }
 
-/** Ends all rules of a tab: nobody drives it any more. */
-export async function endRules(tabId: number): Promise<void> {
-  // A worker that has just begun has not read them yet; nor may it hold the tab again.
-  await known;
-  if (!rules.has(tabId)) return;
-  rules.set(tabId, NONE);
-  const session = holds.get(tabId);
-  // Without one, `resume` is under way and finds nothing to put in force.
-  if (session === undefined) {
-    await keep();
-    return;
-  }
-  await Promise.allSettled([applyMocks(session), applyHeaders(session)]);
-  drop(tabId);
-  await keep();
-}
-
 /** Starts to listen; once, synchronously, when the worker starts. */
 export function registerTabRules(): void {
-  onDebuggerEvent((tabId, method, params, sessionId) => {
-    if (method === 'Fetch.requestPaused') ignore(takePaused(tabId, params, sessionId));
-    if (method === DETACHED) noteEnd(tabId, textIn(params, 'reason') ?? '');
-  });
+  onDebuggerEvent('Fetch.requestPaused', (...event) => ignore(takePaused(...event)));
   onChildSession({ prepare: prepareChild, waits: (tabId) => !isEmpty(rulesOf(tabId)) });
-  chrome.tabs.onRemoved.addListener((tabId) => ignore(forget(tabId)));
 }
 
-/** Takes over what an earlier worker left; attachments must be adopted before. */
-export async function restoreRules(): Promise<void> {
-  try {
-    const { [KEY]: kept } = await chrome.storage.session.get(KEY);
-    for (const [key, value] of Object.entries(fieldsOf(kept))) {
-      const tabId = Number(key);
-      if (isRules(value) && !rules.has(tabId)) rules.set(tabId, value);
-    }
-  } finally {
-    setKnown();
-  }
-  for (const tabId of rules.keys()) {
-    if (isAttached(tabId)) ignore(resume(tabId));
-    else noteEnd(tabId, 'gone');
-  }
+/** Puts in force again what an earlier worker left; attachments must be adopted before. */
+export function resumeRules(): void {
+  for (const tabId of rules.tabs()) ignore(withSession(tabId, resume));
 }
 
-async function resume(tabId: number): Promise<void> {
-  const session = await openSession(tabId);
-  hold(session);
+async function resume(session: Session): Promise<void> {
+  await applyAll(session);
+  if (mocksOf(session.tabId).length > 0) setTimeout(() => release(session), RELEASE_AFTER_MS);
+}
+
+async function applyAll(session: Session): Promise<void> {
   await Promise.all([applyMocks(session), applyHeaders(session)]);
-  if (isEmpty(rulesOf(tabId))) drop(tabId);
-  if (mocksOf(tabId).length > 0) setTimeout(() => release(session), RELEASE_AFTER_MS);
 }
 
 /** Lets go on what was stopped for an earlier worker. */
@@ -134,7 +108,7 @@ function release(session: Session): void {
   const { tabId } = session;
   if (mocksOf(tabId).length === 0) return;
   // What is just being answered would go on too, past its mock.
-  if ([...answering.values()].includes(tabId)) {
+  if ((answering.get(tabId)?.size ?? 0) > 0) {
     setTimeout(() => release(session), RELEASE_AFTER_MS);
     return;
   }
@@ -143,7 +117,7 @@ function release(session: Session): void {
 }
 
 function rulesOf(tabId: number): Rules {
-  return rules.get(tabId) ?? NONE;
+  return rules.get(tabId) ?? NO_RULES;
 }
 
 /** Changes a tab's rules and has the debugger follow; all of it, or nothing. */
@@ -153,31 +127,22 @@ async function change(
   apply: (session: Session) => Promise<void>,
 ): Promise<void> {
   const { tabId } = page;
-  // A hold of its own: the call gives its own back.
-  if (!holds.has(tabId)) hold(await openSession(tabId));
-  const session = holds.get(tabId) ?? (await page.session());
+  const session = await page.session();
   const before = rulesOf(tabId);
   try {
     page.limits.signal.throwIfAborted();
-    rules.set(tabId, next(before));
-    await page.guard(Promise.all([keep(), apply(session)]), APPLY_WITHIN_MS);
+    await page.guard(Promise.all([keep(tabId, next(before)), apply(session)]), APPLY_WITHIN_MS);
   } catch (error) {
     // The debugger may have gone meanwhile, and with it all rules.
     if (rules.has(tabId)) {
-      rules.set(tabId, before);
+      ignore(keep(tabId, before));
       // It may have taken what was withdrawn, or still will.
       ignore(apply(session));
     }
-    ignore(keep());
     throw error;
   } finally {
-    if (isEmpty(rulesOf(tabId))) drop(tabId);
+    if (isEmpty(rulesOf(tabId))) rules.delete(tabId);
   }
-}
-
-function hold(session: Session): void {
-  holds.get(session.tabId)?.release();
-  holds.set(session.tabId, session);
 }
 
 function isEmpty({ mocks, headers }: Rules): boolean {
@@ -196,7 +161,7 @@ async function applyMocks(session: Session): Promise<void> {
     ]);
     return;
   }
-  await Promise.all([session.send('Fetch.disable'), sendToChildren(tabId, 'Fetch.disable', {})]);
+  await Promise.all([session.send('Fetch.disable'), sendToChildren(tabId, 'Fetch.disable')]);
   await letFramesLoad(session);
 }
 
@@ -213,48 +178,54 @@ async function applyHeaders(session: Session): Promise<void> {
 }
 
 async function prepareChild(tabId: number, sessionId: string): Promise<void> {
-  await known;
+  await tabsRestored();
   const { mocks, headers } = rulesOf(tabId);
-  const send = (method: string, params: Fields) =>
-    ignore(sendToChild(tabId, sessionId, method, params));
-  if (mocks.length > 0) send('Fetch.enable', { patterns: stopsFor(mocks) });
-  if (Object.keys(headers).length > 0) send('Network.setExtraHTTPHeaders', { headers });
-}
-
-async function takePaused(tabId: number, paused: Fields, sessionId?: string): Promise<void> {
-  const goOn: Decision = {
-    method: 'Fetch.continueRequest',
-    params: { requestId: paused.requestId },
-  };
-  answering.set(paused, tabId);
-  try {
-    const { method, params } = (await decide(tabId, paused).catch(() => undefined)) ?? goOn;
-    await sendToChild(tabId, sessionId, method, params);
-  } catch {
-    // An answer that Chrome refuses must not leave the page waiting for good.
-    await sendToChild(tabId, sessionId, goOn.method, goOn.params);
-  } finally {
-    answering.delete(paused);
+  if (mocks.length > 0) {
+    ignore(sendToChild(tabId, sessionId, 'Fetch.enable', { patterns: stopsFor(mocks) }));
+  }
+  if (Object.keys(headers).length > 0) {
+    ignore(sendToChild(tabId, sessionId, 'Network.setExtraHTTPHeaders', { headers }));
   }
 }
 
-/** Returns what becomes of a stopped request; nothing if it is to go on. */
-async function decide(tabId: number, paused: Fields): Promise<Decision | undefined> {
-  await known;
-  const { allows } = await judge();
+async function takePaused(
+  tabId: number,
+  paused: PausedRequest,
+  sessionId: string | undefined,
+): Promise<void> {
+  const { requestId } = paused;
+  const requests = answering.ensure(tabId, () => new Set()).add(paused);
+  try {
+    const { method, params } = await decide(tabId, paused);
+    await sendToChild(tabId, sessionId, method, params);
+  } catch {
+    // An answer that Chrome refuses must not leave the page waiting for good.
+    await sendToChild(tabId, sessionId, 'Fetch.continueRequest', { requestId });
+  } finally {
+    requests.delete(paused);
+  }
+}
+
+/** Returns what becomes of a stopped request. */
+async function decide(tabId: number, paused: PausedRequest): Promise<ProtocolCommand> {
+  const { requestId } = paused;
+  const goOn = { method: 'Fetch.continueRequest', params: { requestId } } as const;
+  await tabsRestored();
+  const { allows } = await permissions();
   // What the user keeps from clients is not answered by them either.
-  const url = textIn(fieldsOf(paused.request), 'url') ?? '';
-  if (mockFor(mocksOf(tabId), paused) === undefined || !allows(url)) return undefined;
-  if (await isForDenied(tabId, paused, allows)) return undefined;
+  const { url } = paused.request;
+  if (mockFor(mocksOf(tabId), paused) === undefined || !allows(url)) return goOn;
+  if (await isForDenied(tabId, paused, allows)) return goOn;
   // Chosen only now: another request may have used one up meanwhile.
   const { mocks } = rulesOf(tabId);
   const mock = mockFor(mocks, paused);
-  if (mock === undefined) return undefined;
+  if (mock === undefined) return goOn;
   const times = mock.times === undefined ? {} : { times: mock.times - 1 };
   const used: Mock = { ...mock, ...times, used: mock.used + 1 };
   const next = mocks.map((each) => (each === mock ? used : each));
-  rules.set(tabId, { ...rulesOf(tabId), mocks: next });
-  if (mock.times !== undefined) await keep().catch(() => undefined);
+  const changed = { ...rulesOf(tabId), mocks: next };
+  rules.setUnkept(tabId, changed);
+  if (mock.times !== undefined) await keep(tabId, changed).catch(() => undefined);
   return answerOf(mock, paused);
 }
 
@@ -264,44 +235,31 @@ async function decide(tabId: number, paused: Fields): Promise<Decision | undefin
  */
 async function isForDenied(
   tabId: number,
-  paused: Fields,
+  { resourceType }: PausedRequest,
   allows: (url: string) => boolean,
 ): Promise<boolean> {
-  if (textIn(paused, 'resourceType') === 'Document') return false;
+  if (resourceType === 'Document') return false;
   const frames = (await chrome.webNavigation.getAllFrames({ tabId })) ?? [];
   return frames.some(({ url }) => !allows(url));
 }
 
-/** Forgets a tab that is closed. */
-async function forget(tabId: number): Promise<void> {
-  // It may have woken the worker: what is kept now would be the rules of no tab at all.
-  await known;
-  drop(tabId);
-  ended.delete(tabId);
-  await keep();
-}
-
-function noteEnd(tabId: number, reason: string): void {
-  const { mocks, headers } = rulesOf(tabId);
-  drop(tabId);
+/** Tells of an end that no client has asked for; where the debugger stays, it forgets them too. */
+async function end({ mocks, headers }: Rules, tabId: number, ending: Ending): Promise<void> {
+  if (ending.type === 'released') await withSession(tabId, applyAll);
+  if (ending.type === 'closed' || ending.type === 'released') return;
   if (mocks.length === 0 && Object.keys(headers).length === 0) return;
+  const reason = ending.type === 'detached' ? ending.reason : ending.type;
   const count = mocks.length === 1 ? '1 mock' : `${mocks.length} mocks`;
   const what = mocks.length > 0 ? count : 'the extra headers';
   const text = `${what} of this tab ended, because the debugger was detached (${reason}); set them again`;
   ended.set(tabId, text);
   emitEvent('network', { tabId, ended: text }, 'warning');
-  ignore(keep());
 }
 
-function drop(tabId: number): void {
-  rules.delete(tabId);
-  holds.get(tabId)?.release();
-  holds.delete(tabId);
-}
-
-async function keep(): Promise<void> {
+/** In force at once; throws `TOO_LARGE` when it cannot be kept. */
+async function keep(tabId: number, next: Rules): Promise<void> {
   try {
-    await chrome.storage.session.set({ [KEY]: Object.fromEntries(rules) });
+    await rules.set(tabId, next);
   } catch {
     throw new CommandError(
       'TOO_LARGE',

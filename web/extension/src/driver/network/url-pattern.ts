@@ -17,14 +17,14 @@ export interface UrlPattern {
   readonly wildcards: string;
 }
 
-const LONGEST = 2_000;
+const LONGEST_PATTERN = 2_000;
 
 /** Reads what an argument means; throws `INVALID_ARGUMENT` that names it. */
 export function readUrlPattern(name: string, text: string): UrlPattern {
-  if (text === '' || text.length > LONGEST) {
+  if (text === '' || text.length > LONGEST_PATTERN) {
     throw invalid(
       `${name} must be a part of an address, a pattern such as */api/*, or /regex/, of 1 to ` +
-        `${LONGEST} characters`,
+        `${LONGEST_PATTERN} characters`,
     );
   }
   const regex = /^\/(.+)\/([imsu]*)$/s.exec(text);

@@ -6,15 +6,16 @@
  * that. It does not know what is called; `content/api.ts` says what there is.
  */
 
+import { messageOf } from '../../check';
 import { CommandError } from '../../command';
 import type { ContentApi, Problem } from '../../content/api';
 import { refusal } from '../common/restricted-pages';
-import { deferred, type Limits, messageOf, within } from '../common/time-limits';
+import { deferred, type Limits, within } from '../common/time-limits';
 import { dialogOf, dialogOpen } from '../tab/dialogs';
 import { listen, type Signal } from '../tab/signals';
 import type { Parsing } from './loading';
 
-const SCRIPT = 'content.js';
+const CONTENT_SCRIPT = 'content.js';
 // A page that is this long without an answer is told as hanging, even if the call had more time.
 const ANSWER_WITHIN_MS = 10_000;
 
@@ -38,10 +39,14 @@ export type Where =
 export const TOP: Where = { type: 'top' };
 export const ALL: Where = { type: 'all' };
 
-/** One frame's answer. */
-export interface Answer<T> {
-  readonly frameId: number;
+/** A document and the frame that holds it. */
+export interface DocumentPlace {
   readonly documentId: string;
+  readonly frameId: number;
+}
+
+/** One frame's answer. */
+export interface Answer<T> extends DocumentPlace {
   readonly value: T;
   /** There when the document was still being parsed. */
   readonly parsing?: Parsing;
@@ -63,6 +68,11 @@ export class DocumentGone extends Error {
   override readonly name = 'DocumentGone';
 }
 
+/** Returns one document and no other. */
+export function inDocument({ documentId, frameId }: DocumentPlace): Where {
+  return { type: 'documents', documentIds: [documentId], frameId };
+}
+
 /** Calls a method of the content script; frames that cannot be entered give no answer. */
 export async function callContent<M extends Method>(
   tabId: number,
@@ -71,7 +81,7 @@ export async function callContent<M extends Method>(
 ): Promise<Array<Answer<AnswerOf<M>>>> {
   const late = (call.extraMs ?? 0) + ANSWER_WITHIN_MS;
   const work = () => callInjecting(tabId, limits, call);
-  return raceWithTab(tabId, limits, call.where, late, work);
+  return raceWithTab(tabId, limits, late, work, (signal) => interruption(signal, call.where));
 }
 
 /** Runs a function of ours in the given frames: in the isolated world, unless it says otherwise. */
@@ -91,7 +101,9 @@ export async function runFunction<A extends unknown[], R>(
         (results) => results.map(({ result, ...place }) => ({ ...place, value: result })),
         explain,
       );
-  return raceWithTab(tabId, limits, where, ANSWER_WITHIN_MS, work);
+  return raceWithTab(tabId, limits, ANSWER_WITHIN_MS, work, (signal) =>
+    interruption(signal, where),
+  );
 }
 
 /** Tells an element's trouble from an answer. */
@@ -146,7 +158,7 @@ async function execute<M extends Method>(
 async function injectScript(tabId: number, documentIds: string[]): Promise<void> {
   const target = { tabId, documentIds };
   await chrome.scripting
-    .executeScript({ target, files: [SCRIPT], injectImmediately: true })
+    .executeScript({ target, files: [CONTENT_SCRIPT], injectImmediately: true })
     .catch(explain);
 }
 
@@ -183,12 +195,13 @@ function callInPage(version: string | null, method: Method, args: unknown[], arm
   }
 }
 
-async function raceWithTab<T>(
+/** Waits for something that an open dialog, or what `interruption` says, keeps from happening. */
+export async function raceWithTab<T>(
   tabId: number,
   limits: Limits,
-  where: Where,
   limitMs: number,
   start: () => Promise<T>,
+  interruption: (signal: Signal) => Error | undefined,
 ): Promise<T> {
   // Before it is begun: what is withdrawn or refused must not happen all the same.
   limits.signal.throwIfAborted();
@@ -196,7 +209,8 @@ async function raceWithTab<T>(
   if (dialog !== undefined) throw dialogOpen(dialog);
   const { promise: stopped, reject } = deferred<never>();
   const stop = listen(tabId, (signal) => {
-    const error = interruption(signal, where);
+    if (signal.type === 'dialogOpened') reject(dialogOpen(signal.dialog));
+    const error = interruption(signal);
     if (error !== undefined) reject(error);
   });
   try {
@@ -207,8 +221,9 @@ async function raceWithTab<T>(
 }
 
 function interruption(signal: Signal, where: Where): Error | undefined {
-  if (signal.type === 'dialogOpened') return dialogOpen(signal.dialog);
-  if (signal.type === 'closed') return closed();
+  if (signal.type === 'closed') {
+    return new CommandError('TAB_NOT_FOUND', 'the tab was closed meanwhile');
+  }
   if (signal.type !== 'committed') return undefined;
   if (where.type === 'documents') {
     // A commit is told late: it may be of the very document that is being asked.
@@ -230,17 +245,13 @@ export function unresponsive(): CommandError {
   );
 }
 
-function closed(): CommandError {
-  return new CommandError('TAB_NOT_FOUND', 'the tab was closed meanwhile');
-}
-
-const GONE =
+const DOCUMENT_GONE_TEXTS =
   /No (?:document|frame)s? with|document.*(?:not found|was removed)|Frame with ID [1-9]\d* was/i;
 
 // Chrome rejects with texts that are no API; what is not recognised is passed on.
 function explain(error: unknown): never {
   const message = messageOf(error);
-  if (GONE.test(message)) {
+  if (DOCUMENT_GONE_TEXTS.test(message)) {
     throw new DocumentGone(message);
   }
   throw refusal(message) ?? new Error(message);

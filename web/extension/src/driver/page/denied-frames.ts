@@ -8,11 +8,11 @@
  * which a denied frame came, or a cover was lifted, is thrown away and taken again.
  */
 
+import { messageOf } from '../../check';
 import { CommandError } from '../../command';
 import type { Services } from '../common/services';
-import { messageOf } from '../common/time-limits';
 import { listen, type Signal } from '../tab/signals';
-import { TOP, type Where } from './content-calls';
+import { inDocument, TOP } from './content-calls';
 import type { Page } from './page';
 
 type Frame = chrome.webNavigation.GetAllFrameResultDetails;
@@ -23,7 +23,7 @@ export interface JudgedFrames {
   readonly denied: ReadonlyMap<Frame, unknown>;
 }
 
-const TRIES = 3;
+const PICTURE_TRIES = 3;
 /** Addresses that name no site: what stands there is the word of whoever is around it. */
 const SITELESS = /^(?:about|data|javascript):|^blob:null\//i;
 
@@ -56,7 +56,7 @@ export function refusal(why: string, reason: unknown): CommandError {
 /** Takes a picture that shows no denied frame, and leaves the page as it was. */
 export async function withoutDenied<T>(page: Page, take: () => Promise<T>): Promise<T> {
   let reason: unknown;
-  for (let tries = 1; tries <= TRIES; tries++) {
+  for (let tries = 1; tries <= PICTURE_TRIES; tries++) {
     const attempt = await attemptWithout(page, take);
     if (attempt.type === 'taken') return attempt.picture;
     reason = attempt.reason;
@@ -133,9 +133,8 @@ async function shownIndexes(page: Page, { frames, denied }: JudgedFrames): Promi
   return indexes.filter((index) => index >= 0);
 }
 
-async function indexOf(page: Page, { documentId, frameId }: Frame): Promise<number> {
-  const where: Where = { type: 'documents', documentIds: [documentId], frameId };
-  const [answer] = await page.call({ where, method: 'geometry', args: [] });
+async function indexOf(page: Page, frame: Frame): Promise<number> {
+  const [answer] = await page.call({ where: inDocument(frame), method: 'geometry', args: [] });
   return answer?.value.path[0] ?? -1;
 }
 

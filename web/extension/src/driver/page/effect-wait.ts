@@ -26,7 +26,7 @@ export interface Passed {
   readonly isRestless: boolean;
 }
 
-export interface SettleParts {
+export interface EffectWaitParts {
   readonly watch: Watch;
   readonly limits: Limits;
   /** Settles when the input was taken; may never. */
@@ -38,29 +38,29 @@ export interface SettleParts {
   readonly capMs?: number;
 }
 
-export interface Settled {
+export interface ActOutcome {
   readonly changes: Changes<string> | undefined;
   /** Still busy when the cap was reached, or in motion all the time. */
   readonly busy: boolean;
 }
 
 /** Waits for the effect of an act; what it was is in the watch. */
-export async function settle(parts: SettleParts): Promise<Settled> {
-  return new Settling(parts).run();
+export async function awaitEffect(parts: EffectWaitParts): Promise<ActOutcome> {
+  return new EffectWait(parts).run();
 }
 
-class Settling {
-  readonly #parts: SettleParts;
+class EffectWait {
+  readonly #parts: EffectWaitParts;
   #endsAt: number;
   #changes: Changes<string> | undefined;
   #isRestless = false;
 
-  constructor(parts: SettleParts) {
+  constructor(parts: EffectWaitParts) {
     this.#parts = parts;
     this.#endsAt = performance.now() + (parts.capMs ?? CAP_MS);
   }
 
-  async run(): Promise<Settled> {
+  async run(): Promise<ActOutcome> {
     const { watch } = this.#parts;
     if (this.#parts.inSteps === true) await this.#untilAllSteps();
     else await this.#untilActed(this.#left());
@@ -175,7 +175,7 @@ class Settling {
     return this.#endsAt - performance.now();
   }
 
-  #end(busy: boolean): Settled {
+  #end(busy: boolean): ActOutcome {
     return { changes: this.#changes, busy };
   }
 }

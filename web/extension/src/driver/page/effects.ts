@@ -7,7 +7,7 @@ import { limitFacts } from '../../content/fact-limits';
 import { numberDocuments, printReference } from '../tab/documents';
 import type { Answer } from './content-calls';
 
-const NONE: Changes<string> = { added: 0, removed: 0, attributes: 0, text: 0 };
+const NO_CHANGES: Changes<string> = { added: 0, removed: 0, attributes: 0, text: 0 };
 
 /** Adds up what the frames of a tab tell. */
 export async function addUp(
@@ -20,7 +20,7 @@ export async function addUp(
     const document = numbers[at]?.n;
     return document === undefined ? [] : (value.facts ?? []).map((fact) => placed(fact, document));
   });
-  const counts = answers.map(({ value }) => value).reduce(sum, NONE);
+  const counts = answers.map(({ value }) => value).reduce(sum, NO_CHANGES);
   return { ...counts, facts: limitFacts(facts) };
 }
 

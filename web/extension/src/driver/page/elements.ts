@@ -9,7 +9,6 @@
 import { CommandError, type ErrorCode, invalid, optional, string } from '../../command';
 import type { Described, Locator, Problem } from '../../content/api';
 import { pause } from '../common/time-limits';
-import type { Point } from '../input/input-events';
 import { documentOf, numberDocument, parseReference, printReference } from '../tab/documents';
 import {
   ALL,
@@ -17,12 +16,14 @@ import {
   type AnswerOf,
   type ContentCall,
   DocumentGone,
+  type DocumentPlace,
+  inDocument,
   isProblem,
   type Method,
   TOP,
   type Where,
 } from './content-calls';
-import { coverOf, type FrameStep, hidingStep, offsetOf, stepsTo } from './frames';
+import { coverOf, type FrameStep, hidingStep, offsetOf, type Point, stepsTo } from './frames';
 import { type ElementReport, EVERYWHERE, type Page } from './page';
 
 /** The arguments that name an element. */
@@ -35,11 +36,9 @@ export interface Target {
 }
 
 /** An element's answer and the document it came from. */
-export interface Found<T> {
+export interface FoundElement<T> extends DocumentPlace {
   readonly value: T;
   readonly where: Where;
-  readonly frameId: number;
-  readonly documentId: string;
   /** The document's number. */
   readonly document: number;
 }
@@ -68,7 +67,7 @@ export async function onElement<M extends Method>(
   page: Page,
   target: Target,
   call: CallFor<M>,
-): Promise<Found<Solved<AnswerOf<M>>>> {
+): Promise<FoundElement<Solved<AnswerOf<M>>>> {
   if (target.ref !== undefined) return onReference(page, target.ref, call);
   for (let tries = 1; ; tries++) {
     try {
@@ -178,19 +177,18 @@ async function onReference<M extends Method>(
   page: Page,
   text: string,
   call: CallFor<M>,
-): Promise<Found<Solved<AnswerOf<M>>>> {
+): Promise<FoundElement<Solved<AnswerOf<M>>>> {
   const reference = parseReference(text);
   const document = await documentOf(page.tabId, reference.document);
   if (document === undefined) throw deadReference(text);
-  const { documentId, frameId, n } = document;
-  const where: Where = { type: 'documents', documentIds: [documentId], frameId };
+  const where = inDocument(document);
   try {
     const [answer] = await page.call({
       where,
       ...call({ by: 'ref', ref: reference.element }),
     });
     if (answer === undefined) throw deadReference(text);
-    return solved(answer, where, n);
+    return solved(answer, where, document.n);
   } catch (error) {
     if (error instanceof DocumentGone) throw deadReference(text);
     throw error;
@@ -201,23 +199,23 @@ async function onMatch<M extends Method>(
   page: Page,
   locator: Locator,
   call: CallFor<M>,
-): Promise<Found<Solved<AnswerOf<M>>>> {
+): Promise<FoundElement<Solved<AnswerOf<M>>>> {
   const [answer] = await page.call({ where: TOP, ...call(locator) });
   if (answer === undefined) throw notFound(locator);
-  if (!isNotFound(answer.value)) return settleOn(page, answer);
+  if (!isNotFound(answer.value)) return solvedWithNumber(page, answer);
   const elsewhere = await findInFrames(page, locator);
   if (elsewhere === undefined) throw notFound(locator);
-  const { documentId, frameId } = elsewhere;
-  const where: Where = { type: 'documents', documentIds: [documentId], frameId };
-  const [inFrame] = await page.call({ where, ...call(locator) });
+  const [inFrame] = await page.call({ where: inDocument(elsewhere), ...call(locator) });
   if (inFrame === undefined) throw notFound(locator);
-  return settleOn(page, inFrame);
+  return solvedWithNumber(page, inFrame);
 }
 
-async function settleOn<T>(page: Page, answer: Answer<T>): Promise<Found<Solved<T>>> {
+async function solvedWithNumber<T>(
+  page: Page,
+  answer: Answer<T>,
+): Promise<FoundElement<Solved<T>>> {
   const { documentId, frameId } = answer;
-  const where: Where = { type: 'documents', documentIds: [documentId], frameId };
-  return solved(answer, where, await numberDocument(page.tabId, documentId, frameId));
+  return solved(answer, inDocument(answer), await numberDocument(page.tabId, documentId, frameId));
 }
 
 async function findInFrames(page: Page, locator: Locator): Promise<Answer<unknown> | undefined> {
@@ -225,7 +223,7 @@ async function findInFrames(page: Page, locator: Locator): Promise<Answer<unknow
   return answers.find(({ frameId, value }) => frameId !== 0 && !isProblem(value));
 }
 
-function solved<T>(answer: Answer<T>, where: Where, document: number): Found<Solved<T>> {
+function solved<T>(answer: Answer<T>, where: Where, document: number): FoundElement<Solved<T>> {
   const { value, documentId, frameId } = answer;
   if (isProblem(value)) throw trouble(value, document);
   // What is no problem is the answer.

@@ -5,22 +5,20 @@
  */
 
 import type { Box, FrameGeometry } from '../../content/api';
-import type { Point } from '../input/input-events';
 import {
   ALL,
   type Answer,
   type AnswerOf,
   type ContentCall,
   DocumentGone,
+  type DocumentPlace,
+  inDocument,
   type Method,
-  type Where,
 } from './content-calls';
-import { type FrameStep, offsetOf, stepsTo } from './frames';
+import { type FrameStep, offsetOf, type Point, stepsTo } from './frames';
 import type { Page } from './page';
 
-export interface FramePlace {
-  readonly documentId: string;
-  readonly frameId: number;
+export interface FramePlace extends DocumentPlace {
   /** Of the frame's own points, in the tab's viewport. */
   readonly offset: Point;
   /** What can be seen of it, in its own viewport; without a size if nothing. */
@@ -49,15 +47,14 @@ export function inSight(places: readonly FramePlace[]): FramePlace[] {
 /** Asks the document of one frame; a child frame that is gone by now has no answer. */
 export async function askFrame<M extends Method>(
   page: Page,
-  { documentId, frameId }: FramePlace,
+  place: FramePlace,
   call: Omit<ContentCall<M>, 'where'>,
 ): Promise<AnswerOf<M> | undefined> {
-  const where: Where = { type: 'documents', documentIds: [documentId], frameId };
   try {
-    const [answer] = await page.call({ ...call, where });
+    const [answer] = await page.call({ ...call, where: inDocument(place) });
     return answer?.value;
   } catch (error) {
-    if (error instanceof DocumentGone && frameId !== 0) return undefined;
+    if (error instanceof DocumentGone && place.frameId !== 0) return undefined;
     throw error;
   }
 }
@@ -71,12 +68,12 @@ function clipOf(frame: Answer<FrameGeometry>, steps: readonly FrameStep[], part:
   let clip = part;
   steps.forEach(({ x, y }, at) => {
     const inner = steps[at + 1]?.viewport ?? frame.value.viewport;
-    clip = meet({ ...clip, x: clip.x - x, y: clip.y - y }, { x: 0, y: 0, ...inner });
+    clip = intersectionOf({ ...clip, x: clip.x - x, y: clip.y - y }, { x: 0, y: 0, ...inner });
   });
   return clip;
 }
 
-function meet(one: Box, other: Box): Box {
+function intersectionOf(one: Box, other: Box): Box {
   const x = Math.max(one.x, other.x);
   const y = Math.max(one.y, other.y);
   const right = Math.min(one.x + one.width, other.x + other.width);

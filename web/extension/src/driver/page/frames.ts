@@ -7,8 +7,12 @@
  */
 
 import type { FrameGeometry } from '../../content/api';
-import type { Point } from '../input/input-events';
 import type { Answer } from './content-calls';
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
 
 /** One step down from a document to the frame element that holds the next. */
 export interface FrameStep {

@@ -27,7 +27,7 @@ export interface Parsing {
 }
 
 // Their answers are about all that is in a document.
-const LOOKS: ReadonlySet<Method> = new Set([
+const ABOUT_ALL_METHODS: ReadonlySet<Method> = new Set([
   'content',
   'inView',
   'labelled',
@@ -37,7 +37,10 @@ const LOOKS: ReadonlySet<Method> = new Set([
 ]);
 
 /** Waits for the first document of a tab that was opened a moment ago; throws when none comes. */
-export async function untilThere(page: Page, tab: chrome.tabs.Tab): Promise<chrome.tabs.Tab> {
+export async function untilFirstDocument(
+  page: Page,
+  tab: chrome.tabs.Tab,
+): Promise<chrome.tabs.Tab> {
   if (!isBeforeFirst(tab)) return tab;
   const watch = new Watch(page.tabId);
   try {
@@ -66,7 +69,7 @@ export async function whenParsed<T>(
       const before = watch.parsed;
       const answers = await ask();
       const unfinished = answers.filter((answer) => isUnfinished(method, answer));
-      const waitMs = Math.max(0, ...unfinished.map((answer) => patienceWith(answer, limits)));
+      const waitMs = Math.max(0, ...unfinished.map((answer) => waitMsFor(answer, limits)));
       if (waitMs === 0) return answers;
       await watch.until(() => watch.parsed > before || watch.closed, limits, waitMs);
     }
@@ -78,10 +81,10 @@ export async function whenParsed<T>(
 /** Tells whether more of the document could make another answer. */
 function isUnfinished(method: Method, { parsing, value }: Answer<unknown>): boolean {
   if (parsing === undefined) return false;
-  return LOOKS.has(method) || (isProblem(value) && value.problem === 'not_found');
+  return ABOUT_ALL_METHODS.has(method) || (isProblem(value) && value.problem === 'not_found');
 }
 
-function patienceWith({ parsing, frameId }: Answer<unknown>, limits: Limits): number {
+function waitMsFor({ parsing, frameId }: Answer<unknown>, limits: Limits): number {
   if (parsing === undefined) return 0;
   const { isEmpty, ageMs } = parsing;
   if (isEmpty && frameId === 0) return answerable(limits, LOOK_EVERY_MS);

@@ -12,10 +12,18 @@ import { CommandError } from '../../command';
 import type { DeclaredTool, ToolOutcome } from '../../content/api';
 import { ignore, remaining, within } from '../common/time-limits';
 import { numberDocument, printReference } from '../tab/documents';
-import { ALL, type Answer, DocumentGone, unresponsive, type Where } from './content-calls';
+import {
+  ALL,
+  type Answer,
+  DocumentGone,
+  type DocumentPlace,
+  inDocument,
+  unresponsive,
+  type Where,
+} from './content-calls';
 import type { Page } from './page';
 
-const NAME = /^[A-Za-z0-9_.-]{1,128}$/;
+const TOOL_NAME = /^[A-Za-z0-9_.-]{1,128}$/;
 const MOST_TOOLS = 128;
 const LONGEST_DESCRIPTION = 1_000;
 const LARGEST_SCHEMA = 8_192;
@@ -25,8 +33,8 @@ const DEEPEST_SCHEMA = 64;
 const LIST_WITHIN_MS = 3_000;
 
 /** A tool with the document that declares it. */
-interface Found extends DeclaredTool {
-  readonly place: { readonly documentId: string; readonly frameId: number };
+interface FoundTool extends DeclaredTool {
+  readonly place: DocumentPlace;
   readonly isNative: boolean;
   readonly origin: string;
   readonly isTop: boolean;
@@ -79,18 +87,18 @@ export async function callTool(page: Page, name: string, input: unknown): Promis
   }
 }
 
-async function find(page: Page): Promise<Found[]> {
+async function find(page: Page): Promise<FoundTool[]> {
   const answers = await page.read({ where: ALL, method: 'listTools', args: [] });
-  const found: Found[] = [];
+  const found: FoundTool[] = [];
   for (const { documentId, frameId, value } of answers) {
     const place = { documentId, frameId };
     const { origin } = value;
     // A library may have put an object of its own beside the browser's.
     const isNative = value.tools.length > 0;
-    const tools = isNative ? value.tools : await listInPage(page, only(place));
+    const tools = isNative ? value.tools : await listInPage(page, inDocument(place));
     for (const tool of tools) {
       // Names that the protocol cannot carry, and those that an outer document has taken.
-      if (!NAME.test(tool.name) || found.some(({ name }) => name === tool.name)) continue;
+      if (!TOOL_NAME.test(tool.name) || found.some(({ name }) => name === tool.name)) continue;
       if (depthOf(tool.inputSchema ?? '') > DEEPEST_SCHEMA) continue;
       found.push({ ...tool, place, isNative, origin, isTop: frameId === 0 });
     }
@@ -106,10 +114,6 @@ function depthOf(json: string): number {
     deepest = Math.max(deepest, level);
   }
   return deepest;
-}
-
-function only({ documentId, frameId }: Found['place']): Where {
-  return { type: 'documents', documentIds: [documentId], frameId };
 }
 
 async function listInPage(page: Page, where: Where): Promise<readonly DeclaredTool[]> {
@@ -137,10 +141,10 @@ export function readDeclared(told: unknown): DeclaredTool[] {
   });
 }
 
-async function perform(page: Page, tool: Found, input: unknown): Promise<ToolOutcome> {
+async function perform(page: Page, tool: FoundTool, input: unknown): Promise<ToolOutcome> {
   const callId = crypto.randomUUID();
   const { name, isNative } = tool;
-  const where = only(tool.place);
+  const where = inDocument(tool.place);
   if (!isNative) {
     const [answer] = await page.runInPage(where, askPageWorld, [name, JSON.stringify(input)]);
     return readOutcome(answer?.value);
@@ -160,7 +164,7 @@ async function perform(page: Page, tool: Found, input: unknown): Promise<ToolOut
   }
 }
 
-async function refIn(page: Page, { place }: Found, element: number): Promise<string> {
+async function refIn(page: Page, { place }: FoundTool, element: number): Promise<string> {
   const document = await numberDocument(page.tabId, place.documentId, place.frameId);
   return printReference({ document, element });
 }

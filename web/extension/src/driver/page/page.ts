@@ -8,13 +8,12 @@
 import type { CallingClient } from '@tabwire/shared';
 import { CommandError } from '../../command';
 import type { Changes, Fact } from '../../content/api';
+import type { CommandName, ParamsOf, ResultOf, Send } from '../common/protocol';
 import { checkPage } from '../common/restricted-pages';
 import type { Services } from '../common/services';
-import { answerable, deferred, ignore, type Limits, within } from '../common/time-limits';
-import { fieldsOf, textIn } from '../fields';
+import { answerable, ignore, type Limits } from '../common/time-limits';
 import { openSession, type Session } from '../tab/debugger';
-import { dialogOf, dialogOpen } from '../tab/dialogs';
-import { type Dialog, type Download, listen, type NewTab, Watch } from '../tab/signals';
+import { type Dialog, type Download, type NewTab, Watch } from '../tab/signals';
 import {
   ALL,
   type Answer,
@@ -22,14 +21,15 @@ import {
   type ContentCall,
   callContent,
   DocumentGone,
+  inDocument,
   type Method,
+  raceWithTab,
   runFunction,
   TOP,
-  unresponsive,
   type Where,
 } from './content-calls';
 import { judgeFrames } from './denied-frames';
-import { CAP_MS, type Passed, type Settled, settle } from './effect-wait';
+import { type ActOutcome, awaitEffect, CAP_MS, type Passed } from './effect-wait';
 import { addUp } from './effects';
 import { whenParsed } from './loading';
 
@@ -112,8 +112,8 @@ export class Page implements Caller {
   async site(): Promise<string> {
     const { url = '' } = await this.tab();
     if (!/^about:/i.test(url) || !(await this.services.limitsSites())) return url;
-    const { frame } = fieldsOf((await this.send('Page.getFrameTree')).frameTree);
-    const origin = textIn(fieldsOf(frame), 'securityOrigin') ?? '';
+    const { frame } = (await this.send('Page.getFrameTree')).frameTree;
+    const origin = frame.securityOrigin;
     // One that is nobody's is written without a scheme.
     return URL.canParse(origin) ? origin : url;
   }
@@ -125,26 +125,26 @@ export class Page implements Caller {
   }
 
   /** Sends a debugger command, but waits no longer than the page lives and the call lasts. */
-  async send(method: string, params: Readonly<Record<string, unknown>> = {}, limitMs = 10_000) {
+  async send<M extends CommandName>(
+    method: M,
+    params?: ParamsOf<M>,
+    limitMs = 10_000,
+  ): Promise<ResultOf<M>> {
     const session = await this.session();
     this.limits.signal.throwIfAborted();
     return this.guard(session.send(method, params), limitMs);
   }
 
   /** Waits for something that an open dialog or a closed tab would keep from happening. */
-  async guard<T>(work: Promise<T>, limitMs: number): Promise<T> {
-    const dialog = dialogOf(this.tabId);
-    if (dialog !== undefined) throw dialogOpen(dialog);
-    const { promise: stopped, reject } = deferred<never>();
-    const stop = listen(this.tabId, (signal) => {
-      if (signal.type === 'dialogOpened') reject(dialogOpen(signal.dialog));
-      if (signal.type === 'closed') reject(tabNotFound(this.tabId));
-    });
-    try {
-      return await within(Promise.race([work, stopped]), this.limits, limitMs, unresponsive);
-    } finally {
-      stop();
-    }
+  guard<T>(work: Promise<T>, limitMs: number): Promise<T> {
+    const { tabId, limits } = this;
+    return raceWithTab(
+      tabId,
+      limits,
+      limitMs,
+      () => work,
+      ({ type }) => (type === 'closed' ? tabNotFound(tabId) : undefined),
+    );
   }
 
   /**
@@ -201,8 +201,8 @@ export class Page implements Caller {
     const watch = new Watch(this.tabId);
     try {
       const performed = await perform(this.#inDocument(session, watch));
-      const settled = await this.settle(watch, performed);
-      return await this.report(watch, settled, performed.element);
+      const outcome = await this.awaitEffect(watch, performed);
+      return await this.report(watch, outcome, performed.element);
     } catch (error) {
       if (error instanceof DocumentGone) throw restless();
       throw error;
@@ -213,9 +213,9 @@ export class Page implements Caller {
 
   /** Sends input only while the call is wanted and the document is the one that was aimed at. */
   #inDocument(session: Session, watch: Watch): Session {
-    const send: Session['send'] = async (method, params) => {
+    const send: Send = async (method, params) => {
       // What is pressed must be let go, wherever that is.
-      const isInput = method.startsWith('Input.') && !/Released|keyUp/.test(String(params?.type));
+      const isInput = method.startsWith('Input.') && !isRelease(params);
       if (isInput) this.limits.signal.throwIfAborted();
       if (isInput && watch.committed !== undefined) throw new DocumentGone('the page was left');
       return session.send(method, params);
@@ -226,22 +226,20 @@ export class Page implements Caller {
   /** Starts counting changes at the top, for acts that no element tells the place of. */
   async armTop(): Promise<Where> {
     const [answer] = await this.read({ where: TOP, method: 'arm', args: [] });
-    return answer === undefined
-      ? TOP
-      : { type: 'documents', documentIds: [answer.documentId], frameId: 0 };
+    return answer === undefined ? TOP : inDocument(answer);
   }
 
   /** Waits until what was done has had its effect. */
-  settle(watch: Watch, performed: Performed, mostMs = CAP_MS): Promise<Settled> {
+  awaitEffect(watch: Watch, performed: Performed, mostMs = CAP_MS): Promise<ActOutcome> {
     const { acted, armed, inSteps = false } = performed;
     const capMs = answerable(this.limits, mostMs);
     const barrier = (leftMs: number) => this.#barrier(watch, armed, leftMs);
     const done = acted ?? Promise.resolve();
-    return settle({ watch, limits: this.limits, acted: done, inSteps, barrier, capMs });
+    return awaitEffect({ watch, limits: this.limits, acted: done, inSteps, barrier, capMs });
   }
 
   /** Tells what a watch has seen. */
-  async report(watch: Watch, settled: Settled, element?: ElementReport): Promise<Report> {
+  async report(watch: Watch, outcome: ActOutcome, element?: ElementReport): Promise<Report> {
     const told = element === undefined ? {} : { element };
     if (watch.closed) return { url: '', closed: true, ...told };
     const { url = '', title = '' } = await this.tab();
@@ -255,9 +253,9 @@ export class Page implements Caller {
       ...(watch.dialog === undefined ? {} : { dialog: watch.dialog }),
       ...(watch.newTab === undefined ? {} : { newTab: watch.newTab }),
       ...(watch.download === undefined ? {} : { download: watch.download }),
-      ...changesOf(watch, settled),
+      ...changesOf(watch, outcome),
       ...(watch.requests === 0 ? {} : { requests: watch.requests }),
-      ...(settled.busy ? { busy: true } : {}),
+      ...(outcome.busy ? { busy: true } : {}),
       ...told,
     };
   }
@@ -276,7 +274,7 @@ export class Page implements Caller {
     const isArmed = armed !== undefined && watch.committed === undefined;
     const answers = await this.call({
       where: isArmed ? armed : TOP,
-      method: 'settle',
+      method: 'untilQuiet',
       args: [{ quietMs: QUIET_MS, capMs: Math.max(0, Math.round(leftMs)), tells: isArmed }],
       ...(isArmed ? {} : { arm: 'before' }),
       extraMs: leftMs,
@@ -284,6 +282,10 @@ export class Page implements Caller {
     const isRestless = answers.some(({ value }) => value.restless === true);
     return { changes: isArmed ? await addUp(this.tabId, answers) : undefined, isRestless };
   }
+}
+
+function isRelease(params: object | undefined): boolean {
+  return params !== undefined && 'type' in params && /Released|keyUp/.test(String(params.type));
 }
 
 /** Where to count changes after an act in a frame: anywhere, as frames tell each other. */
@@ -326,7 +328,7 @@ function restless(): CommandError {
   );
 }
 
-function changesOf(watch: Watch, { changes }: Settled): Pick<Report, 'changes' | 'facts'> {
+function changesOf(watch: Watch, { changes }: ActOutcome): Pick<Report, 'changes' | 'facts'> {
   if (changes === undefined || watch.committed !== undefined) return {};
   const { facts = [], ...counts } = changes;
   const { added, removed, attributes, text } = counts;

@@ -14,7 +14,7 @@ const RELOAD_WITHIN_MS = 10_000;
 const NO_GROUP = -1;
 
 /** Wakes a tab if it sleeps. */
-export async function wake(page: Page, tab: chrome.tabs.Tab): Promise<void> {
+export async function wakeTab(page: Page, tab: chrome.tabs.Tab): Promise<void> {
   if (tab.discarded) await reload(page);
   else if (tab.frozen) await thaw(page, tab);
 }

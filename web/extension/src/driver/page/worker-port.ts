@@ -4,25 +4,16 @@
  * Once per document; a new document is asked at its first act.
  */
 
+import { TabPart } from '../tab/tab-state';
 import { TOP } from './content-calls';
 import type { Page } from './page';
 
-const asked = new Set<number>();
+const asked = new TabPart<true>(['document']);
 
 /** Asks a page, unless it was asked already; nothing waits for it. */
-export function keepAwake(page: Page): void {
+export function requestWorkerPort(page: Page): void {
   const { tabId } = page;
   if (asked.has(tabId)) return;
-  asked.add(tabId);
+  asked.set(tabId, true);
   page.call({ where: TOP, method: 'keepAwake', args: [] }).catch(() => asked.delete(tabId));
-}
-
-/** Starts to listen; once, synchronously, when the worker starts. */
-export function registerAwake(): void {
-  chrome.webNavigation.onCommitted.addListener(({ tabId, frameId, documentLifecycle }) => {
-    if (frameId === 0 && documentLifecycle !== 'prerender') asked.delete(tabId);
-  });
-  chrome.tabs.onRemoved.addListener((tabId) => {
-    asked.delete(tabId);
-  });
 }

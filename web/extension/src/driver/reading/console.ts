@@ -7,13 +7,14 @@
  */
 
 import { emitEvent } from '../common/hub-events';
-import { judge } from '../common/permissions';
-import type { Services } from '../common/services';
+import { permissions } from '../common/permissions';
+import type { EventOf, Protocol } from '../common/protocol';
+import { mayUse, type Services } from '../common/services';
 import { ignore } from '../common/time-limits';
-import { type Fields, fieldsOf, listIn, numberIn, textIn } from '../fields';
 import type { Session } from '../tab/debugger';
 import { onDebuggerEvent } from '../tab/debugger-events';
-import { listen } from '../tab/signals';
+import { EventRate } from '../tab/event-rate';
+import { TabPart } from '../tab/tab-state';
 
 export type Level = 'debug' | 'error' | 'info' | 'log' | 'warning';
 
@@ -28,37 +29,29 @@ export interface LogEntry {
   readonly uncaught?: true;
 }
 
-const KEPT = 500;
-/** Messages of a tab that are told as events; the rest is only kept. */
-const TOLD_PER_SECOND = 50;
-const LONGEST = 4_000;
+const KEPT_MESSAGES = 500;
+const LONGEST_MESSAGE = 4_000;
 
-interface Log {
+interface ConsoleLog {
   entries: LogEntry[];
   /** What was told again must not count again: what is older was cleared. */
   clearedAt: number;
-  /** Whether new messages are news for the hub, or told again. */
-  isLive: boolean;
-  /** How many were told in which second. */
-  second: number;
-  told: number;
 }
 
-const logs = new Map<number, Log>();
+/** Of messages that are told as events; the rest is only kept. */
+const rate = new EventRate();
+const logs = new TabPart<ConsoleLog>(['tab']);
+/** Where new messages are news for the hub; elsewhere they are told again. */
+const live = new TabPart<true>(['attachment']);
 
 /** Returns a tab's messages, oldest first. */
 export async function readConsole(session: Session): Promise<readonly LogEntry[]> {
   const { tabId } = session;
   const log = logOf(tabId);
-  if (!log.isLive) {
+  if (!live.has(tabId)) {
     // What Chrome kept is told before the answers come.
     await Promise.all([session.send('Runtime.enable'), session.send('Log.enable')]);
-    log.isLive = true;
-    const stop = listen(tabId, (signal) => {
-      if (signal.type !== 'detached' && signal.type !== 'closed') return;
-      log.isLive = false;
-      stop();
-    });
+    live.set(tabId, true);
   }
   return [...log.entries].sort((one, other) => one.timestamp - other.timestamp);
 }
@@ -68,12 +61,7 @@ export async function mayRead(
   { services }: { readonly services: Pick<Services, 'checkSite'> },
   { url }: LogEntry,
 ): Promise<boolean> {
-  try {
-    if (url !== undefined) await services.checkSite(url);
-    return true;
-  } catch {
-    return false;
-  }
+  return url === undefined || mayUse(services, url);
 }
 
 /** Forgets a tab's messages. */
@@ -88,26 +76,23 @@ export function clearConsole(tabId: number): void {
 
 /** Starts to listen; once, synchronously, when the worker starts. */
 export function registerConsole(): void {
-  onDebuggerEvent((tabId, method, params) => {
-    const entry = readEvent(method, params);
-    if (entry !== undefined) add(tabId, entry);
-  });
-  chrome.tabs.onRemoved.addListener((tabId) => {
-    logs.delete(tabId);
-  });
+  onDebuggerEvent('Runtime.consoleAPICalled', (tabId, call) => add(tabId, readCall(call)));
+  onDebuggerEvent('Runtime.exceptionThrown', (tabId, thrown) => add(tabId, readException(thrown)));
+  onDebuggerEvent('Log.entryAdded', (tabId, { entry }) => add(tabId, readLogEntry(entry)));
 }
 
 function add(tabId: number, entry: LogEntry): void {
   const log = logOf(tabId);
-  if (!log.isLive && (entry.timestamp <= log.clearedAt || isKnown(log, entry))) return;
+  const isLive = live.has(tabId);
+  if (!isLive && (entry.timestamp <= log.clearedAt || isKnown(log, entry))) return;
   log.entries.push(entry);
-  log.entries.splice(0, log.entries.length - KEPT);
-  if (log.isLive && mayTell(log)) ignore(tell(tabId, entry));
+  log.entries.splice(0, log.entries.length - KEPT_MESSAGES);
+  if (isLive && rate.mayTell(tabId)) ignore(tell(tabId, entry));
 }
 
 /** Tells the hub, unless it is of a site that the user keeps from clients, or of nobody's tab. */
 async function tell(tabId: number, { level, text, url, line }: LogEntry): Promise<void> {
-  const { allows, drives } = await judge();
+  const { allows, drives } = await permissions();
   const tab = await chrome.tabs.get(tabId);
   if (!drives(tabId) || !allows(tab.url ?? '') || !allows(url ?? '')) return;
   const where = { ...(url === undefined ? {} : { url }), ...(line === undefined ? {} : { line }) };
@@ -115,84 +100,57 @@ async function tell(tabId: number, { level, text, url, line }: LogEntry): Promis
   emitEvent('console', { tabId, level, text, ...where }, weight);
 }
 
-/** A page that logs in a loop must not push everything else out of the hub's memory. */
-function mayTell(log: Log): boolean {
-  const second = Math.floor(Date.now() / 1000);
-  if (log.second !== second) {
-    log.second = second;
-    log.told = 0;
-  }
-  log.told++;
-  return log.told <= TOLD_PER_SECOND;
-}
-
-function isKnown({ entries }: Log, { timestamp, text }: LogEntry): boolean {
+function isKnown({ entries }: ConsoleLog, { timestamp, text }: LogEntry): boolean {
   return entries.some((known) => known.timestamp === timestamp && known.text === text);
 }
 
-function logOf(tabId: number): Log {
-  const known = logs.get(tabId);
-  if (known !== undefined) return known;
-  const log: Log = { entries: [], clearedAt: 0, isLive: false, second: 0, told: 0 };
-  logs.set(tabId, log);
-  return log;
+function logOf(tabId: number): ConsoleLog {
+  return logs.ensure(tabId, () => ({ entries: [], clearedAt: 0 }));
 }
 
-/** Reads an event that is a message; nothing for any other. */
-export function readEvent(method: string, params: Fields): LogEntry | undefined {
-  switch (method) {
-    case 'Runtime.consoleAPICalled':
-      return readCall(params);
-    case 'Runtime.exceptionThrown':
-      return readException(params);
-    case 'Log.entryAdded':
-      return readLogEntry(fieldsOf(params.entry));
-    default:
-      return undefined;
-  }
+export function readCall(call: EventOf<'Runtime.consoleAPICalled'>): LogEntry {
+  const text = call.args.map(showObject).join(' ');
+  return entryOf(levelOf(call.type), text, call.timestamp, call.stackTrace?.callFrames[0]);
 }
 
-function readCall(params: Fields): LogEntry {
-  const frame = fieldsOf(listIn(fieldsOf(params.stackTrace), 'callFrames')[0]);
-  const text = listIn(params, 'args')
-    .map((argument) => showObject(fieldsOf(argument)))
-    .join(' ');
-  return entryOf(levelOf(textIn(params, 'type')), text, params, frame);
+export function readException(thrown: EventOf<'Runtime.exceptionThrown'>): LogEntry {
+  const { exceptionDetails: details, timestamp } = thrown;
+  const entry = entryOf('error', describeException(details), timestamp, details);
+  return { ...entry, uncaught: true };
 }
 
-function readException(params: Fields): LogEntry {
-  const details = fieldsOf(params.exceptionDetails);
-  return { ...entryOf('error', describeException(details), params, details), uncaught: true };
-}
-
-function readLogEntry(entry: Fields): LogEntry {
-  const text = textIn(entry, 'text') ?? '';
-  return entryOf(levelOf(textIn(entry, 'level')), text, entry, entry);
+function readLogEntry(entry: Protocol.Log.LogEntry): LogEntry {
+  return entryOf(levelOf(entry.level), entry.text, entry.timestamp, entry);
 }
 
 /** Writes an exception: its own text and where it came from. */
-export function describeException(details: Fields): string {
-  const exception = fieldsOf(details.exception);
-  const text = textIn(details, 'text') ?? 'Uncaught';
-  const description = textIn(exception, 'description');
+export function describeException({
+  text,
+  exception,
+}: Pick<Protocol.Runtime.ExceptionDetails, 'exception' | 'text'>): string {
+  if (exception === undefined) return text;
+  const { subtype, description } = exception;
   // An error says all by itself; anything else that was thrown needs the word.
-  if (textIn(exception, 'subtype') === 'error' && description !== undefined) return description;
+  if (subtype === 'error' && description !== undefined) return description;
   return `${text} ${description ?? showObject(exception)}`.trim();
 }
 
-function entryOf(level: Level, text: string, params: Fields, place: Fields): LogEntry {
-  const url = textIn(place, 'url');
-  const line = numberIn(place, 'lineNumber');
+function entryOf(
+  level: Level,
+  text: string,
+  timestamp: number,
+  { url = '', lineNumber: line = -1 }: { readonly url?: string; readonly lineNumber?: number } = {},
+): LogEntry {
   return {
     level,
-    text: text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text,
-    ...(url === undefined || url === '' ? {} : { url }),
-    ...(line === undefined || line < 0 ? {} : { line: line + 1 }),
-    timestamp: numberIn(params, 'timestamp') ?? Date.now(),
+    text: text.length > LONGEST_MESSAGE ? `${text.slice(0, LONGEST_MESSAGE)}…` : text,
+    ...(url === '' ? {} : { url }),
+    ...(line < 0 ? {} : { line: line + 1 }),
+    timestamp,
   };
 }
 
-function levelOf(type: string | undefined): Level {
+function levelOf(type: string): Level {
   switch (type) {
     case 'error':
     case 'assert':
@@ -210,16 +168,12 @@ function levelOf(type: string | undefined): Level {
 }
 
 /** Writes a value of the page as a console would, in one line. */
-function showObject(object: Fields): string {
-  const { value } = object;
+function showObject(object: Protocol.Runtime.RemoteObject): string {
+  const { value, unserializableValue, preview, description = object.type, subtype } = object;
   if (typeof value === 'string') return value;
   if (value !== undefined) return JSON.stringify(value);
-  const special = textIn(object, 'unserializableValue');
-  if (special !== undefined) return special;
-  const preview = fieldsOf(object.preview);
-  const properties = listIn(preview, 'properties').map(fieldsOf);
-  const description = textIn(object, 'description') ?? textIn(object, 'type') ?? '';
-  if (properties.length === 0 || textIn(object, 'subtype') === 'error') return description;
-  const inner = properties.map((field) => `${textIn(field, 'name')}: ${textIn(field, 'value')}`);
-  return `${description} {${inner.join(', ')}}`;
+  if (unserializableValue !== undefined) return unserializableValue;
+  const properties = preview?.properties ?? [];
+  if (properties.length === 0 || subtype === 'error') return description;
+  return `${description} {${properties.map((field) => `${field.name}: ${field.value}`).join(', ')}}`;
 }

@@ -16,7 +16,7 @@ export interface Label {
   readonly box: Box;
 }
 
-const MOST = 200;
+const MOST_LABELS = 200;
 const FONT = 'bold 11px "DejaVu Sans", Arial, sans-serif';
 const HEIGHT = 13;
 const PADDING = 2;
@@ -77,7 +77,7 @@ export function spread(
 ): Spot[] {
   const spots: Spot[] = [];
   for (const { text, box } of labels) {
-    if (spots.length === MOST) break;
+    if (spots.length === MOST_LABELS) break;
     const shape = place(box);
     const spot = spotsOn(shape, Math.ceil(widthOf(text)) + 2 * PADDING).find(
       (each) => isWithin(each, picture) && !spots.some((other) => overlaps(each, other.spot)),

@@ -105,7 +105,7 @@ export function parseCursor(text: string): Cursor {
   return { offset: Number(match[1]), hash: match[2] };
 }
 
-export interface Part {
+export interface ContentPart {
   readonly content: string;
   /** Of all of it. */
   readonly length: number;
@@ -115,7 +115,7 @@ export interface Part {
 }
 
 /** Cuts the part at a cursor, at most so long and never through a character. */
-export function partOf(text: string, cursor: Cursor | undefined, maxLength: number): Part {
+export function partOf(text: string, cursor: Cursor | undefined, maxLength: number): ContentPart {
   const hash = hashOf(text);
   const from = cursor?.offset ?? 0;
   const to = endOf(text, from, maxLength);

@@ -10,8 +10,9 @@
  */
 
 import { CommandError } from '../../command';
+import { decodeBytes, encodeBytes } from '../common/bytes';
+import type { ResultOf } from '../common/protocol';
 import { ignore } from '../common/time-limits';
-import { type Fields, fieldsOf, numberIn, textIn } from '../fields';
 import { withoutDenied } from '../page/denied-frames';
 import type { Page } from '../page/page';
 import { drawAnew, ProtocolFailure } from '../tab/debugger';
@@ -20,14 +21,14 @@ import { drawLabels, findLabels, type Label } from './labels';
 export type Format = 'jpeg' | 'png' | 'webp';
 
 /** In CSS pixels of the whole page. */
-export interface Area {
+export interface PictureArea {
   readonly x: number;
   readonly y: number;
   readonly width: number;
   readonly height: number;
 }
 
-export interface Wish {
+export interface ScreenshotWish {
   readonly format: Format;
   readonly quality: number;
   readonly maxWidth: number;
@@ -38,7 +39,7 @@ export interface Wish {
   /** The version of a picture that need not be sent again. */
   readonly onlyIfChanged: string | undefined;
   /** In the viewport; the part that is wanted. */
-  readonly area?: Area;
+  readonly area?: PictureArea;
 }
 
 export interface Picture {
@@ -68,8 +69,11 @@ const WHOLE_WITHIN_MS = 20_000;
 const LARGEST_SIDE = 16_000;
 
 /** Takes a picture of a tab. */
-export async function takeScreenshot(page: Page, wish: Wish): Promise<Picture | Unchanged> {
-  const metrics = await page.send('Page.getLayoutMetrics', {}, CAPTURE_WITHIN_MS);
+export async function takeScreenshot(
+  page: Page,
+  wish: ScreenshotWish,
+): Promise<Picture | Unchanged> {
+  const metrics = await page.send('Page.getLayoutMetrics', undefined, CAPTURE_WITHIN_MS);
   const { area, isBeyond, view } = areaOf(wish, metrics);
   if (area.width < 1 || area.height < 1) throw failed('there is nothing to be seen there');
   const wanted = Math.min(1, wish.maxWidth / area.width, LARGEST_SIDE / area.height);
@@ -94,8 +98,8 @@ interface Taken {
 
 async function capture(
   page: Page,
-  { format, quality }: Wish,
-  area: Area,
+  { format, quality }: ScreenshotWish,
+  area: PictureArea,
   scale: number,
   isBeyond: boolean,
 ): Promise<Taken> {
@@ -110,10 +114,9 @@ async function capture(
   const nudging = setInterval(() => ignore(drawAnew(session)), NUDGE_AFTER_MS);
   try {
     const withinMs = isBeyond ? WHOLE_WITHIN_MS : CAPTURE_WITHIN_MS;
-    const answer = await page.send('Page.captureScreenshot', params, withinMs);
-    const data = textIn(answer, 'data') ?? '';
+    const { data } = await page.send('Page.captureScreenshot', params, withinMs);
     if (data === '') throw failed('the browser sent an empty picture; try again');
-    return { data, bytes: decode(data), format };
+    return { data, bytes: decodeBytes(data), format };
   } catch (error) {
     if (error instanceof ProtocolFailure) throw failed(error.reason);
     if (!(error instanceof CommandError) || error.code !== 'PAGE_UNRESPONSIVE') throw error;
@@ -123,32 +126,22 @@ async function capture(
   }
 }
 
-interface Place {
+interface PicturePlace {
   /** The wanted part, in page coordinates. */
-  readonly area: Area;
+  readonly area: PictureArea;
   /** Whether it is more than what is in view. */
   readonly isBeyond: boolean;
   /** Where the viewport begins, in page coordinates. */
   readonly view: { readonly x: number; readonly y: number };
 }
 
-function areaOf({ fullPage, area }: Wish, metrics: Fields): Place {
-  const visual = fieldsOf(metrics.cssVisualViewport);
-  const content = fieldsOf(metrics.cssContentSize);
-  const pageX = numberIn(visual, 'pageX') ?? 0;
-  const pageY = numberIn(visual, 'pageY') ?? 0;
-  const width = numberIn(visual, 'clientWidth') ?? 0;
-  const height = numberIn(visual, 'clientHeight') ?? 0;
+function areaOf(
+  { fullPage, area }: ScreenshotWish,
+  metrics: ResultOf<'Page.getLayoutMetrics'>,
+): PicturePlace {
+  const { pageX, pageY, clientWidth: width, clientHeight: height } = metrics.cssVisualViewport;
   const view = { x: pageX, y: pageY };
-  if (fullPage) {
-    const whole = {
-      x: 0,
-      y: 0,
-      width: numberIn(content, 'width') ?? width,
-      height: numberIn(content, 'height') ?? height,
-    };
-    return { area: whole, isBeyond: true, view };
-  }
+  if (fullPage) return { area: { ...metrics.cssContentSize, x: 0, y: 0 }, isBeyond: true, view };
   if (area === undefined) return { area: { ...view, width, height }, isBeyond: false, view };
   const isBeyond =
     area.x < 0 || area.y < 0 || area.x + area.width > width || area.y + area.height > height;
@@ -160,8 +153,8 @@ type Fitted = Omit<Picture, 'version'>;
 /** Makes a picture no wider and no larger than wanted, with its labels if there are any. */
 async function fit(
   taken: Taken,
-  wish: Wish,
-  area: Area,
+  wish: ScreenshotWish,
+  area: PictureArea,
   labels: readonly Label[] | undefined,
 ): Promise<Fitted> {
   const type = `image/${taken.format}`;
@@ -181,8 +174,8 @@ async function fit(
 
 async function redraw(
   bitmap: ImageBitmap,
-  wish: Wish,
-  area: Area,
+  wish: ScreenshotWish,
+  area: PictureArea,
   labels: readonly Label[] | undefined,
 ): Promise<Fitted> {
   let scale = Math.min(1, wish.maxWidth / bitmap.width);
@@ -196,7 +189,7 @@ async function redraw(
     const blob = await canvas.convertToBlob({ type, quality });
     smallest = Math.min(smallest, blob.size);
     if (blob.size <= wish.maxBytes) {
-      return { ...pictureOf(encode(await blob.bytes()), type, width, height, area), ...told };
+      return { ...pictureOf(encodeBytes(await blob.bytes()), type, width, height, area), ...told };
     }
     // First coarser, then smaller; a PNG can only become smaller.
     if (wish.format !== 'png' && quality > 0.5) quality -= 0.2;
@@ -213,7 +206,7 @@ function paint(
   bitmap: ImageBitmap,
   width: number,
   height: number,
-  area: Area,
+  area: PictureArea,
   labels: readonly Label[] | undefined,
 ): { canvas: OffscreenCanvas; told: Pick<Picture, 'labels' | 'labelsLeftOut'> } {
   const canvas = new OffscreenCanvas(width, height);
@@ -236,26 +229,10 @@ function pictureOf(
   mimeType: string,
   width: number,
   height: number,
-  area: Area,
+  area: PictureArea,
 ): Fitted {
   const scale = Math.round((width / area.width) * 1000) / 1000;
   return { image: { mimeType, data }, width, height, scale };
-}
-
-function decode(base64: string): Uint8Array<ArrayBuffer> {
-  const text = atob(base64);
-  const bytes = new Uint8Array(text.length);
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at);
-  return bytes;
-}
-
-function encode(bytes: Uint8Array): string {
-  let text = '';
-  // In pieces: a call takes only so many arguments.
-  for (let at = 0; at < bytes.length; at += 0x8000) {
-    text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  }
-  return btoa(text);
 }
 
 function failed(message: string): CommandError {

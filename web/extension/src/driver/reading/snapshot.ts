@@ -22,7 +22,7 @@ export interface SnapshotWish {
 }
 
 /** One frame's part. */
-export interface Part {
+export interface SnapshotPart {
   /** The document's number. */
   readonly n: number;
   readonly documentId: string;
@@ -59,12 +59,20 @@ async function takeOnce(page: Page, wish: SnapshotWish, where: Where): Promise<R
   return compose({ url, title }, root, parts, maxNodes);
 }
 
-async function takeParts(page: Page, where: Where, options: SnapshotOptions): Promise<Part[]> {
+async function takeParts(
+  page: Page,
+  where: Where,
+  options: SnapshotOptions,
+): Promise<SnapshotPart[]> {
   const answers = await page.call({ where, method: 'snapshot', args: [options] });
   return asParts(page, answers);
 }
 
-async function takeRoot(page: Page, target: Target, options: SnapshotOptions): Promise<Part> {
+async function takeRoot(
+  page: Page,
+  target: Target,
+  options: SnapshotOptions,
+): Promise<SnapshotPart> {
   const place = await onElement(page, target, (locator) => ({ method: 'locate', args: [locator] }));
   const root: Locator = { by: 'ref', ref: place.value.ref };
   const answers = await page.call({
@@ -80,7 +88,7 @@ async function takeRoot(page: Page, target: Target, options: SnapshotOptions): P
 async function asParts(
   page: Page,
   answers: ReadonlyArray<Answer<FrameSnapshot | Problem>>,
-): Promise<Part[]> {
+): Promise<SnapshotPart[]> {
   const numbered = await numberDocuments(page.tabId, answers);
   return answers.flatMap(({ value, documentId }, at) => {
     const n = numbered[at]?.n;
@@ -91,8 +99,8 @@ async function asParts(
 /** Writes a snapshot from its root part and those that may be below it. */
 export function compose(
   { url, title }: { readonly url: string; readonly title: string },
-  root: Part,
-  parts: readonly Part[],
+  root: SnapshotPart,
+  parts: readonly SnapshotPart[],
   maxNodes: number,
 ): RawJson {
   const composer = new Composer(parts, maxNodes);
@@ -113,16 +121,16 @@ interface DocumentEntry {
 class Composer {
   readonly documents: DocumentEntry[] = [];
   truncated = false;
-  readonly #parts: readonly Part[];
+  readonly #parts: readonly SnapshotPart[];
   #left: number;
 
-  constructor(parts: readonly Part[], maxNodes: number) {
+  constructor(parts: readonly SnapshotPart[], maxNodes: number) {
     this.#parts = parts;
     this.#left = maxNodes;
   }
 
   /** Returns a part's nodes, its child frames' among them, without the outer brackets. */
-  write(part: Part, parent: number | null, depth: number): string {
+  write(part: SnapshotPart, parent: number | null, depth: number): string {
     const { n, documentId, snapshot } = part;
     this.documents.push({ n, documentId, parent, url: snapshot.url });
     this.#left -= snapshot.count;
@@ -145,13 +153,13 @@ class Composer {
     return written + text.slice(from);
   }
 
-  #writeChild(child: Part, parent: number, depth: number): string {
+  #writeChild(child: SnapshotPart, parent: number, depth: number): string {
     if (child.snapshot.count <= this.#left) return this.write(child, parent, depth);
     this.truncated = true;
     return '';
   }
 
-  #childOf({ snapshot }: Part, index: number): Part | undefined {
+  #childOf({ snapshot }: SnapshotPart, index: number): SnapshotPart | undefined {
     const wanted = [...snapshot.path, index];
     const found = this.#parts.filter(
       ({ snapshot: { path } }) =>

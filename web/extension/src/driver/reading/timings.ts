@@ -6,10 +6,9 @@
  * What was not measured is left out: a page that was never drawn has no first paint.
  */
 
-import { fieldsOf, listIn, numberIn, textIn } from '../fields';
 import { TOP } from '../page/content-calls';
 import type { Page } from '../page/page';
-import { listen } from '../tab/signals';
+import { TabPart } from '../tab/tab-state';
 
 interface Metric {
   readonly name: string;
@@ -35,19 +34,16 @@ const METRICS: Readonly<Record<string, Metric>> = {
 };
 
 /** Since when Chrome counts a tab's work, on Chrome's own clock in seconds. */
-const countedSince = new Map<number, number>();
+const countedSince = new TabPart<number>(['attachment']);
 
 /** Returns what Chrome counts of a page. */
 export async function readMetrics(page: Page): Promise<Record<string, number>> {
   const before = countedSince.get(page.tabId);
   if (before === undefined) await page.send('Performance.enable');
-  const answer = await page.send('Performance.getMetrics');
-  const values = new Map<string, number>();
-  for (const entry of listIn(answer, 'metrics').map(fieldsOf)) {
-    values.set(textIn(entry, 'name') ?? '', numberIn(entry, 'value') ?? 0);
-  }
+  const { metrics } = await page.send('Performance.getMetrics');
+  const values = new Map(metrics.map(({ name, value }) => [name, value]));
   const now = values.get('Timestamp') ?? 0;
-  if (before === undefined) countFrom(page.tabId, now);
+  if (before === undefined) countedSince.set(page.tabId, now);
   const told: Record<string, number> = {};
   for (const [name, metric] of Object.entries(METRICS)) {
     const value = values.get(name);
@@ -57,15 +53,6 @@ export async function readMetrics(page: Page): Promise<Record<string, number>> {
   // A new document is counted from its own start.
   const since = Math.max(before ?? now, values.get('NavigationStart') ?? 0);
   return before === undefined ? told : { ...told, countedMs: tenths((now - since) * 1000) };
-}
-
-function countFrom(tabId: number, now: number): void {
-  countedSince.set(tabId, now);
-  const stop = listen(tabId, ({ type }) => {
-    if (type !== 'detached' && type !== 'closed') return;
-    countedSince.delete(tabId);
-    stop();
-  });
 }
 
 export interface Timings {

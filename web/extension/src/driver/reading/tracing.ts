@@ -8,21 +8,22 @@
  * been collected is not, so a worker that dies after a full buffer loses it and says so.
  */
 
-import { CommandError, isRecord } from '../../command';
-import { Kept } from '../../storage';
+import { isRecord } from '../../check';
+import { CommandError } from '../../command';
+import { mayUse } from '../common/services';
 import { answerable, deferred, ignore, within } from '../common/time-limits';
-import { type Fields, fieldsOf, listIn, numberIn, textIn } from '../fields';
 import { refusal, refuseDeniedFrames } from '../page/denied-frames';
 import type { Page } from '../page/page';
-import { addKeeper, openSession, ProtocolFailure } from '../tab/debugger';
+import { ProtocolFailure, withSession } from '../tab/debugger';
 import { onDebuggerEvent } from '../tab/debugger-events';
+import { type Ending, KeptTabPart } from '../tab/tab-state';
 
 /** Characters of JSON that a trace has at most. */
 export const MOST_BYTES = 8 * 1_048_576;
 /** What fills Chrome's buffer of this size is about as much JSON as may be told. */
 const BUFFER_KB = 4 * 1_024;
 // The last chunks of a buffer are never written: Chrome drops events from 0.94 on (measured).
-const FULL = 0.9;
+const FULL_BUFFER = 0.9;
 const LOOK_EVERY_MS = 500;
 const COLLECT_WITHIN_MS = 20_000;
 const UNTRACEABLE = 'a trace tells of everything in its tab, and that has what it may not tell of';
@@ -35,6 +36,13 @@ const USUAL_CATEGORIES = [
   'loading',
   'v8.execute',
 ];
+
+/** As much as we read of one. */
+interface TraceEvent {
+  readonly pid?: number;
+  readonly name?: string;
+  readonly args?: { readonly name?: string };
+}
 
 interface Collected {
   /** Processes that are pages. */
@@ -67,29 +75,30 @@ export interface TraceResult {
   readonly leftOut?: number;
 }
 
-interface Begun {
-  readonly tabId: number;
-  readonly startedAt: number;
-}
+type BegunTrace = Pick<Trace, 'startedAt' | 'tabId'>;
 
-const kept = new Kept<Begun>('session', 'driver.trace', isBegun);
-
-let trace: Trace | undefined;
+const traces = new KeptTabPart<Trace>('trace', {
+  lifetimes: ['attachment', 'use'],
+  keepsAttached: true,
+  read: (kept) => (isBegunTrace(kept) ? newTrace(kept) : undefined),
+  pack: ({ tabId, startedAt }): BegunTrace => ({ tabId, startedAt }),
+  undo: end,
+});
 /** Why there is no trace though one was begun. */
 let lost: string | undefined;
 
 /** Begins a trace; throws `TRACE_RUNNING` when there is one. */
 export async function startTrace(page: Page, categories: readonly string[]): Promise<void> {
-  if (trace !== undefined) throw running(trace);
+  refuseSecond();
   await refuseDeniedFrames(page, UNTRACEABLE);
   // Another call may have begun one meanwhile.
-  if (trace !== undefined) throw running(trace);
+  refuseSecond();
   const begun = newTrace({ tabId: page.tabId, startedAt: Date.now() });
   // Claimed before anything is waited for: another call must not begin a second one.
-  trace = begun;
+  traces.set(begun.tabId, begun);
   lost = undefined;
   try {
-    const includedCategories = categories.length === 0 ? USUAL_CATEGORIES : categories;
+    const includedCategories = categories.length === 0 ? USUAL_CATEGORIES : [...categories];
     await page.send('Tracing.start', {
       transferMode: 'ReportEvents',
       bufferUsageReportingInterval: LOOK_EVERY_MS,
@@ -100,18 +109,27 @@ export async function startTrace(page: Page, categories: readonly string[]): Pro
         excludedCategories: ['*'],
       },
     });
-    await kept.save({ tabId: begun.tabId, startedAt: begun.startedAt });
   } catch (error) {
-    if (trace === begun) trace = undefined;
+    if (current() === begun) traces.delete(begun.tabId);
     // Chrome may have begun all the same.
     ignore(page.session().then((session) => session.send('Tracing.end')));
     throw explain(error);
   }
 }
 
+function current(): Trace | undefined {
+  const [tabId] = traces.tabs();
+  return tabId === undefined ? undefined : traces.get(tabId);
+}
+
+function refuseSecond(): void {
+  const trace = current();
+  if (trace !== undefined) throw running(trace);
+}
+
 /** Ends the trace of a tab; returns what it has. */
 export async function stopTrace(page: Page): Promise<TraceResult> {
-  const ending = trace;
+  const ending = current();
   if (ending === undefined) throw noTrace();
   if (ending.tabId !== page.tabId) throw running(ending);
   if (ending.endedAt === undefined) {
@@ -125,7 +143,7 @@ export async function stopTrace(page: Page): Promise<TraceResult> {
   await within(ending.told.promise, page.limits, limitMs, notTold);
   await refuseSeen(page, ending);
   const result = await resultOf(page, ending);
-  if (trace === ending) drop(ending, undefined);
+  if (current() === ending) drop(ending, undefined);
   return result;
 }
 
@@ -141,84 +159,59 @@ async function refuseSeen(page: Page, ended: Trace): Promise<void> {
   }
 }
 
-/** Ends the trace of a tab that is given back; what it has is dropped. */
-export function endTraceOf(tabId: number): void {
-  const ending = trace;
-  if (ending?.tabId !== tabId) return;
-  drop(ending, 'its tab was given back');
-  if (ending.endedAt === undefined) ignore(end(tabId));
+const LOST_BECAUSE = {
+  closed: 'its tab was closed',
+  left: '',
+  detached: 'the debugger was detached',
+  released: 'its tab was given back',
+  stopped: 'the user stopped everything',
+} as const satisfies Record<Ending['type'], string>;
+
+/** Drops what a trace has; one whose tab is only given back runs still. */
+async function end(trace: Trace, tabId: number, { type }: Ending): Promise<void> {
+  drop(trace, LOST_BECAUSE[type]);
+  if (type === 'released' && trace.endedAt === undefined) await endInBrowser(tabId);
 }
 
 /** Starts to listen; once, synchronously, when the worker starts. */
 export function registerTracing(): void {
-  addKeeper({ needs: (tabId) => trace?.tabId === tabId });
-  onDebuggerEvent((tabId, method, params) => {
-    if (trace?.tabId === tabId) take(trace, method, params);
+  onDebuggerEvent('Tracing.bufferUsage', (tabId, { percentFull = 0 }) => {
+    const trace = traces.get(tabId);
+    if (trace !== undefined && percentFull >= FULL_BUFFER) endFull(trace);
+  });
+  onDebuggerEvent('Tracing.dataCollected', (tabId, { value }) => {
+    const trace = traces.get(tabId);
+    if (trace !== undefined) collect(trace.collected, value);
+  });
+  onDebuggerEvent('Tracing.tracingComplete', (tabId, { dataLossOccurred }) => {
+    const trace = traces.get(tabId);
+    if (trace === undefined) return;
+    if (dataLossOccurred) trace.isFull = true;
+    trace.endedAt ??= Date.now();
+    trace.told.resolve();
   });
   chrome.webNavigation.onCommitted.addListener(({ tabId, url }) => {
     const [site] = /^[a-z]+:\/\/[^/?#]*/i.exec(url) ?? [];
-    if (trace?.tabId === tabId && site !== undefined) trace.seen.add(site);
+    if (site !== undefined) traces.get(tabId)?.seen.add(site);
   });
-  chrome.tabs.onRemoved.addListener((tabId) => loseTraceOf(tabId, 'its tab was closed'));
-  chrome.debugger.onDetach.addListener(({ tabId }) => {
-    if (tabId !== undefined) loseTraceOf(tabId, 'the debugger was detached');
-  });
-}
-
-/** Forgets the trace, as when the user stops everything; detaching has ended it. */
-export function endAnyTrace(): void {
-  if (trace !== undefined) drop(trace, 'the user stopped everything');
-}
-
-/** Reads what an earlier worker left. */
-export async function restoreTracing(): Promise<void> {
-  const begun = await kept.load();
-  if (begun === undefined || trace !== undefined) return;
-  // That a tab is gone may have been told before it was known whose trace runs.
-  const isThere = await chrome.tabs.get(begun.tabId).then(
-    () => true,
-    () => false,
-  );
-  if (isThere) trace ??= newTrace(begun);
-  else drop(newTrace(begun), 'its tab was closed');
-}
-
-function take(running: Trace, method: string, params: Fields): void {
-  switch (method) {
-    case 'Tracing.bufferUsage':
-      if ((numberIn(params, 'percentFull') ?? 0) >= FULL) endFull(running);
-      break;
-    case 'Tracing.dataCollected':
-      collect(running.collected, listIn(params, 'value'));
-      break;
-    case 'Tracing.tracingComplete':
-      if (params.dataLossOccurred === true) running.isFull = true;
-      running.endedAt ??= Date.now();
-      running.told.resolve();
-      break;
-  }
 }
 
 function endFull(running: Trace): void {
   if (running.endedAt !== undefined) return;
   running.isFull = true;
   running.endedAt = Date.now();
-  ignore(end(running.tabId));
+  ignore(endInBrowser(running.tabId));
 }
 
-async function end(tabId: number): Promise<void> {
-  const session = await openSession(tabId);
-  try {
-    await session.send('Tracing.end');
-  } finally {
-    session.release();
-  }
+async function endInBrowser(tabId: number): Promise<void> {
+  await withSession(tabId, ({ send }) => send('Tracing.end'));
 }
 
-function collect(collected: Collected, events: readonly unknown[]): void {
-  for (const event of events.map(fieldsOf)) {
-    const pid = numberIn(event, 'pid') ?? 0;
-    if (textIn(event, 'name') === 'process_name' && isRenderer(event)) collected.renderers.add(pid);
+function collect(collected: Collected, events: readonly TraceEvent[]): void {
+  for (const event of events) {
+    const { pid = 0, name, args } = event;
+    const isPage = name === 'process_name' && /renderer/i.test(args?.name ?? '');
+    if (isPage) collected.renderers.add(pid);
     const json = JSON.stringify(event);
     if (collected.bytes + json.length > MOST_BYTES) {
       collected.leftOut++;
@@ -227,10 +220,6 @@ function collect(collected: Collected, events: readonly unknown[]): void {
     collected.bytes += json.length + 1;
     collected.events.push({ pid, json });
   }
-}
-
-function isRenderer(event: Fields): boolean {
-  return /renderer/i.test(textIn(fieldsOf(event.args), 'name') ?? '');
 }
 
 async function resultOf(page: Page, ended: Trace): Promise<TraceResult> {
@@ -257,7 +246,7 @@ async function allowed(page: Page, events: readonly string[]): Promise<readonly 
   for (const json of events) {
     let isAllowed = !/"name":"Screenshot"/.test(json);
     for (const [origin] of json.matchAll(/\b(?:https?|wss?|file):\/\/[^/"\\\s?#]*/g)) {
-      const verdict = verdicts.get(origin) ?? (await mayTell(page, origin));
+      const verdict = verdicts.get(origin) ?? (await mayUse(page.services, origin));
       verdicts.set(origin, verdict);
       isAllowed &&= verdict;
     }
@@ -266,29 +255,15 @@ async function allowed(page: Page, events: readonly string[]): Promise<readonly 
   return told;
 }
 
-async function mayTell(page: Page, url: string): Promise<boolean> {
-  try {
-    await page.services.checkSite(url);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function newTrace(begun: Begun): Trace {
+function newTrace(begun: BegunTrace): Trace {
   const collected = { renderers: new Set<number>(), events: [], bytes: 0, leftOut: 0 };
   return { ...begun, seen: new Set(), collected, told: deferred<void>() };
 }
 
-function loseTraceOf(tabId: number, reason: string): void {
-  if (trace?.tabId === tabId) drop(trace, reason);
-}
-
 function drop(ended: Trace, reason: string | undefined): void {
-  trace = undefined;
+  traces.delete(ended.tabId);
   lost = reason;
   ended.told.reject(noTrace());
-  ignore(kept.clear());
 }
 
 function running({ tabId }: Trace): CommandError {
@@ -319,6 +294,6 @@ function explain(error: unknown): unknown {
   );
 }
 
-function isBegun(value: unknown): value is Begun {
+function isBegunTrace(value: unknown): value is BegunTrace {
   return isRecord(value) && typeof value.tabId === 'number' && typeof value.startedAt === 'number';
 }

@@ -7,6 +7,7 @@
  */
 
 import { CommandError } from '../../command';
+import { mayUse } from '../common/services';
 import type { Page } from '../page/page';
 
 type Cookie = Pick<chrome.cookies.Cookie, 'domain' | 'hostOnly'>;
@@ -51,13 +52,9 @@ export async function ownHosts({ tabId, client, services }: Page): Promise<OwnHo
 }
 
 async function hostOf(url: string, services: Page['services']): Promise<string | undefined> {
-  try {
-    await services.checkSite(url);
-    const { protocol, hostname } = new URL(url);
-    return /^https?:$/.test(protocol) ? bare(hostname) : undefined;
-  } catch {
-    return undefined;
-  }
+  if (!URL.canParse(url) || !(await mayUse(services, url))) return undefined;
+  const { protocol, hostname } = new URL(url);
+  return /^https?:$/.test(protocol) ? bare(hostname) : undefined;
 }
 
 function isAbove({ hostOnly }: Cookie, domain: string, host: string): boolean {

@@ -7,6 +7,7 @@
  */
 
 import { invalid } from '../../command';
+import { mayUse } from '../common/services';
 import type { Page } from '../page/page';
 import { ownHosts } from './cookie-sites';
 
@@ -66,7 +67,7 @@ export async function findCookies(page: Page, which: Which, name?: string): Prom
   const allowed: Cookie[] = [];
   for (const cookie of found) {
     if (!hosts.receive(cookie) || !isOfPage(cookie, tabUrl)) continue;
-    if (await mayHave(page, cookie, which)) allowed.push(cookie);
+    if (await mayUse(page.services, ...addressesOf(cookie, which))) allowed.push(cookie);
   }
   return allowed;
 }
@@ -124,15 +125,6 @@ function isOfPage({ partitionKey }: Cookie, url: string): boolean {
   if (!URL.canParse(top) || !URL.canParse(url)) return false;
   const [site, host] = [new URL(top).hostname, new URL(url).hostname];
   return host === site || host.endsWith(`.${site}`);
-}
-
-async function mayHave(page: Page, cookie: Cookie, which: Which): Promise<boolean> {
-  try {
-    for (const address of addressesOf(cookie, which)) await page.services.checkSite(address);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** A cookie has no port: it is as allowed as its host at the address that it was asked for. */

@@ -6,7 +6,7 @@
  */
 
 import { CommandError, invalid } from '../../command';
-import type { Where } from '../page/content-calls';
+import { inDocument, type Where } from '../page/content-calls';
 import { type Page, tabNotFound } from '../page/page';
 
 export type StorageType = 'localStorage' | 'sessionStorage';
@@ -16,7 +16,7 @@ export type Outcome<T> =
   | { readonly type: 'done'; readonly value: T }
   | { readonly type: 'refused'; readonly name: string; readonly message: string };
 
-export interface Reading {
+export interface StoredItems {
   readonly storage: Record<string, string>;
   readonly keys: number;
   readonly leftOutKeys: number;
@@ -44,7 +44,7 @@ async function topDocument(page: Page): Promise<Where> {
   const frame = await chrome.webNavigation.getFrame({ tabId: page.tabId, frameId: 0 });
   if (frame === null || frame === undefined) throw tabNotFound(page.tabId);
   await page.services.checkSite(frame.url);
-  return { type: 'documents', documentIds: [frame.documentId], frameId: 0 };
+  return inDocument({ ...frame, frameId: 0 });
 }
 
 function refused(message: string): CommandError {
@@ -55,7 +55,11 @@ function refused(message: string): CommandError {
 }
 
 /** Reads one key or all, up to so many characters. Runs in the page. */
-export function readStorage(type: StorageType, key: string | null, most: number): Outcome<Reading> {
+export function readStorage(
+  type: StorageType,
+  key: string | null,
+  most: number,
+): Outcome<StoredItems> {
   // Serialised into the page: may not close over this module.
   try {
     const area = window[type];

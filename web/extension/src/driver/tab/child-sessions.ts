@@ -8,10 +8,11 @@
  * process is reached.
  */
 
+import type { CommandName, EventOf, ParamsOf, ResultOf } from '../common/protocol';
 import { ignore } from '../common/time-limits';
-import { type Fields, fieldsOf, textIn } from '../fields';
 import type { Session } from './debugger';
-import { DETACHED, onDebuggerEvent } from './debugger-events';
+import { onDebuggerEvent } from './debugger-events';
+import { TabPart } from './tab-state';
 
 /** Somebody who wants something to hold in all frames. */
 export interface Preparation {
@@ -30,11 +31,14 @@ interface Followed {
   readonly isOurs: boolean;
 }
 
-const BODIES = { maxTotalBufferSize: 8 * 1024 * 1024, maxResourceBufferSize: 6 * 1024 * 1024 };
+const KEPT_FRAME_BODIES = {
+  maxTotalBufferSize: 8 * 1024 * 1024,
+  maxResourceBufferSize: 6 * 1024 * 1024,
+};
 
 const ANSWER_WITHIN_MS = 1_000;
 
-const followed = new Map<number, Followed>();
+const followed = new TabPart<Followed>(['attachment']);
 const preparations = new Set<Preparation>();
 
 /** Does something in every such session before one that waits goes on; sends, without waiting. */
@@ -65,7 +69,11 @@ export async function letFramesLoad(session: Tab): Promise<void> {
 }
 
 /** Sends a command to every followed frame; what a frame refuses is passed over. */
-export async function sendToChildren(tabId: number, method: string, params: Fields): Promise<void> {
+export async function sendToChildren<M extends CommandName>(
+  tabId: number,
+  method: M,
+  params?: ParamsOf<M>,
+): Promise<void> {
   const sessions = [...(followed.get(tabId)?.sessions ?? [])];
   if (sessions.length === 0) return;
   const answers = sessions.map((id) => sendToChild(tabId, id, method, params));
@@ -75,48 +83,42 @@ export async function sendToChildren(tabId: number, method: string, params: Fiel
 }
 
 /** Sends a command to the session of a frame; without a name, to the tab's own. */
-export async function sendToChild(
+export async function sendToChild<M extends CommandName>(
   tabId: number,
   sessionId: string | undefined,
-  method: string,
-  params: Fields = {},
-): Promise<Fields> {
+  method: M,
+  params?: ParamsOf<M>,
+): Promise<ResultOf<M>> {
   const target = sessionId === undefined ? { tabId } : { tabId, sessionId };
-  return fieldsOf(await chrome.debugger.sendCommand(target, method, params));
+  // The browser's word for the shape of its answer is taken.
+  return (await chrome.debugger.sendCommand(target, method, { ...params })) as ResultOf<M>;
 }
 
 /** Starts to listen; once, synchronously, when the worker starts. */
 export function registerChildSessions(): void {
-  onDebuggerEvent((tabId, method, params) => {
-    const sessionId = textIn(params, 'sessionId') ?? '';
-    if (method === 'Target.attachedToTarget') ignore(meet(tabId, sessionId, params));
-    if (method === 'Target.detachedFromTarget') followed.get(tabId)?.sessions.delete(sessionId);
-    if (method === DETACHED) followed.delete(tabId);
-  });
-  chrome.tabs.onRemoved.addListener((tabId) => {
-    followed.delete(tabId);
+  onDebuggerEvent('Target.attachedToTarget', (tabId, params) =>
+    ignore(prepareSession(tabId, params)),
+  );
+  onDebuggerEvent('Target.detachedFromTarget', (tabId, { sessionId }) => {
+    followed.get(tabId)?.sessions.delete(sessionId);
   });
 }
 
-async function meet(tabId: number, sessionId: string, params: Fields): Promise<void> {
+async function prepareSession(
+  tabId: number,
+  { sessionId, waitingForDebugger: waits }: EventOf<'Target.attachedToTarget'>,
+): Promise<void> {
   // A worker that was woken by this does not know yet that it follows the tab.
-  const tab = followed.get(tabId) ?? {
-    sessions: new Set(),
-    waits: params.waitingForDebugger === true,
-    isOurs: false,
-  };
-  followed.set(tabId, tab);
+  const tab = followed.ensure(tabId, () => ({ sessions: new Set(), waits, isOurs: false }));
   tab.sessions.add(sessionId);
-  const send = (method: string, fields: Fields) =>
-    ignore(sendToChild(tabId, sessionId, method, fields));
-  send('Network.enable', BODIES);
-  send('Target.setAutoAttach', autoAttach(true, tab.waits));
+  ignore(sendToChild(tabId, sessionId, 'Network.enable', KEPT_FRAME_BODIES));
+  ignore(sendToChild(tabId, sessionId, 'Target.setAutoAttach', autoAttach(true, tab.waits)));
   await Promise.allSettled([...preparations].map(({ prepare }) => prepare(tabId, sessionId)));
   // Commands are taken in order; some kinds answer none of them before they go on.
-  if (params.waitingForDebugger === true) send('Runtime.runIfWaitingForDebugger', {});
+  if (waits) ignore(sendToChild(tabId, sessionId, 'Runtime.runIfWaitingForDebugger'));
 }
 
 // No kind is left out: what is not told of would wait for good.
-function autoAttach(isOn: boolean, waits: boolean): Fields {
+function autoAttach(isOn: boolean, waits: boolean): ParamsOf<'Target.setAutoAttach'> {
   return { autoAttach: isOn, waitForDebuggerOnStart: isOn && waits, flatten: true };
 }

@@ -4,46 +4,41 @@
  * Apart from `debugger.ts` so that those who listen need not know who is attached.
  */
 
-import type { Fields } from '../fields';
+import type { EventName, EventOf } from '../common/protocol';
+import { TabPart } from './tab-state';
 
 /** `sessionId` names the frame of another process that it comes from; nothing for the tab itself. */
-type EventListener = (
+type EventListener<E extends EventName> = (
   tabId: number,
-  method: string,
-  params: Fields,
+  params: EventOf<E>,
   sessionId: string | undefined,
 ) => void;
 
-/** Our own news, among Chrome's: the debugger sees a tab from now on, or does not any more. */
-export const ATTACHED = 'Tabwire.attached';
-export const DETACHED = 'Tabwire.detached';
+const listeners = new Map<string, Set<EventListener<never>>>();
 
-const listeners = new Set<EventListener>();
-const topFrames = new Map<number, string>();
+/** The debugger's names of the top frames, while attached. */
+export const topFrames = new TabPart<string>(['attachment']);
 
-/** Hears the events of all attached tabs, until the returned function is called. */
-export function onDebuggerEvent(listener: EventListener): () => void {
-  listeners.add(listener);
+/** Hears an event of all attached tabs, until the returned function is called. */
+export function onDebuggerEvent<E extends EventName>(
+  name: E,
+  listener: EventListener<E>,
+): () => void {
+  const all = listeners.get(name) ?? new Set();
+  listeners.set(name, all.add(listener));
   return () => {
-    listeners.delete(listener);
+    all.delete(listener);
   };
 }
 
+/** Tells who listens; the browser's word for its shape is taken. */
 export function emitDebuggerEvent(
   tabId: number,
-  method: string,
-  params: Fields,
+  name: string,
+  params: object,
   sessionId?: string,
 ): void {
-  for (const listener of [...listeners]) listener(tabId, method, params, sessionId);
-}
-
-/** Returns the debugger's name of a tab's top frame, while attached. */
-export function topFrameOf(tabId: number): string | undefined {
-  return topFrames.get(tabId);
-}
-
-export function setTopFrame(tabId: number, frame: string | undefined): void {
-  if (frame === undefined) topFrames.delete(tabId);
-  else topFrames.set(tabId, frame);
+  for (const listener of [...(listeners.get(name) ?? [])]) {
+    Reflect.apply(listener, undefined, [tabId, params, sessionId]);
+  }
 }

@@ -7,15 +7,18 @@
  * presses Cancel, running calls fail and only a new call attaches again.
  */
 
+import { isRecord, messageOf } from '../../check';
 import { CommandError } from '../../command';
+import type { Send } from '../common/protocol';
 import { refusal } from '../common/restricted-pages';
-import { deferred, ignore, messageOf } from '../common/time-limits';
-import { type Fields, fieldsOf, textIn } from '../fields';
-import { ATTACHED, DETACHED, emitDebuggerEvent, setTopFrame } from './debugger-events';
-import { dialogOf, forgetDialog } from './dialogs';
+import { deferred, ignore } from '../common/time-limits';
+import { sendToChild } from './child-sessions';
+import { emitDebuggerEvent, topFrames } from './debugger-events';
+import { dialogOf } from './dialogs';
 import { emitSignal } from './signals';
+import { endLifetime, keepsAttached, knownTabs, TabPart } from './tab-state';
 
-const PROTOCOL = '1.3';
+const PROTOCOL_VERSION = '1.3';
 const IDLE_MS = 30_000;
 // Page.enable does not answer when a dialog was open before; on a busy machine it answers late.
 const ENABLE_WITHIN_MS = 6_000;
@@ -23,7 +26,7 @@ const ENABLE_WITHIN_MS = 6_000;
 // to be drawn its frames stop, and with them input, animation frames and screenshots. A screencast,
 // even one that sends nothing, keeps them coming (measured: 60 per second instead of 1).
 const DRAW_IN_BACKGROUND = {
-  format: 'jpeg',
+  format: 'jpeg' as const,
   quality: 1,
   maxWidth: 1,
   maxHeight: 1,
@@ -39,25 +42,22 @@ const KEPT_BODIES = {
 /** A hold on a tab's debugger; given back with `release`. */
 export interface Session {
   readonly tabId: number;
-  /** Sends a command and returns the fields of its answer. */
-  send(method: string, params?: Fields): Promise<Fields>;
+  readonly send: Send;
   release(): void;
 }
 
-/** What has a reason of its own to keep tabs attached, and something that detaching undoes. */
-export interface Keeper {
-  /** Whether a tab must stay attached though nobody uses it. */
-  needs(tabId: number): boolean;
-  /** Puts in force again what a new attachment does not have. */
-  restore?(tabId: number, send: Session['send']): Promise<void>;
-}
+/** Puts in force again what detaching has undone. */
+type Restore = (tabId: number, send: Send) => Promise<void>;
 
-const attachments = new Map<number, Promise<Attachment>>();
-const keepers = new Set<Keeper>();
+const attachments = new TabPart<Promise<Attachment>>(['attachment'], (opening, _tabId, ending) => {
+  const reason = ending.type === 'detached' ? ending.reason : '';
+  opening.then((attachment) => attachment.end(detachedError(reason))).catch(() => {});
+});
+const restores = new Set<Restore>();
 
-/** Asks somebody before a tab is let go, and after it was attached anew. */
-export function addKeeper(keeper: Keeper): void {
-  keepers.add(keeper);
+/** Has something done whenever a tab was attached to anew. */
+export function onAttached(restore: Restore): void {
+  restores.add(restore);
 }
 
 /** Attaches to a tab, or joins who is attached, until `release`. */
@@ -94,6 +94,19 @@ export async function openSession(tabId: number): Promise<Session> {
   };
 }
 
+/** Attaches to a tab, or joins who is attached, for the time of some work. */
+export async function withSession<T>(
+  tabId: number,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = await openSession(tabId);
+  try {
+    return await work(session);
+  } finally {
+    session.release();
+  }
+}
+
 async function join(tabId: number): Promise<Attachment> {
   for (;;) {
     const opening = attachments.get(tabId) ?? begin(tabId);
@@ -118,32 +131,34 @@ export function isAttached(tabId: number): boolean {
 export function registerDebugger(): void {
   chrome.debugger.onEvent.addListener((source, method, params) => {
     if (source.tabId === undefined) return;
-    emitDebuggerEvent(source.tabId, method, fieldsOf(params), source.sessionId);
+    emitDebuggerEvent(source.tabId, method, params ?? {}, source.sessionId);
   });
   chrome.debugger.onDetach.addListener((source, reason) => {
-    if (source.tabId !== undefined) noteDetached(source.tabId, reason);
+    if (source.tabId !== undefined) endAttachment(source.tabId, reason);
   });
 }
 
-/** Lets go of every tab at once, as when the user stops everything. */
+/** Ends all that is in force and lets go of every tab at once: the user stops everything. */
 export async function detachAll(): Promise<void> {
+  for (const tabId of knownTabs()) ignore(endLifetime(tabId, { type: 'stopped' }));
   const targets = await chrome.debugger.getTargets();
   const known = targets.flatMap(({ attached, tabId }) => (attached && tabId ? [tabId] : []));
-  const held = [...new Set([...attachments.keys(), ...known])];
+  const held = [...new Set([...attachments.tabs(), ...known])];
   await Promise.allSettled(held.map((tabId) => chrome.debugger.detach({ tabId })));
   // Our own detaching is not told as an event.
-  for (const tabId of held) {
-    noteDetached(tabId, 'stopped');
-    forgetDialog(tabId);
-  }
+  for (const tabId of held) endAttachment(tabId, 'stopped');
 }
 
-/** Takes over what an earlier worker left attached, so that it is let go in time. */
+/**
+ * Takes over what an earlier worker left attached, so that it is let go in time; what it knew of
+ * attachments that are gone ends.
+ */
 export async function adoptAttachments(): Promise<void> {
   const targets = await chrome.debugger.getTargets();
   for (const { attached, tabId } of targets) {
     if (attached && tabId !== undefined && !attachments.has(tabId)) ignore(adopt(tabId));
   }
+  for (const tabId of knownTabs()) if (!isAttached(tabId)) endAttachment(tabId, 'gone');
 }
 
 class Attachment {
@@ -167,24 +182,23 @@ class Attachment {
     this.waitForIdle();
   }
 
-  async send(method: string, params: Fields = {}): Promise<Fields> {
+  readonly send: Send = async (method, params) => {
     if (this.ended !== undefined) throw this.ended;
     try {
-      return fieldsOf(await chrome.debugger.sendCommand({ tabId: this.tabId }, method, params));
+      return await sendToChild(this.tabId, undefined, method, params);
     } catch (error) {
       // The reason of a detachment arrives as an event, just after what it interrupts.
       await new Promise((resolve) => setTimeout(resolve, 0));
       if (this.ended === undefined && /not attached/i.test(messageOf(error))) {
         this.end(new NotAttached());
-        emitDebuggerEvent(this.tabId, DETACHED, { reason: 'gone' });
-        emitSignal(this.tabId, { type: 'detached', reason: 'gone' });
+        endAttachment(this.tabId, 'gone');
       }
       throw this.ended ?? commandFailure(method, error);
     }
-  }
+  };
 
   end(reason: CommandError): void {
-    this.ended = reason;
+    this.ended ??= reason;
     clearTimeout(this.#idle);
   }
 
@@ -197,17 +211,13 @@ class Attachment {
 
   #letGo(): void {
     if (this.#uses > 0 || this.ended !== undefined) return;
-    const isKept = [...keepers].some((keeper) => keeper.needs(this.tabId));
-    if (isKept || dialogOf(this.tabId) !== undefined) {
+    if (keepsAttached(this.tabId)) {
       this.waitForIdle();
       return;
     }
     this.end(new CommandError('DEBUGGER_REFUSED', 'the debugger was let go; call again'));
-    attachments.delete(this.tabId);
-    setTopFrame(this.tabId, undefined);
     ignore(chrome.debugger.detach({ tabId: this.tabId }));
-    emitDebuggerEvent(this.tabId, DETACHED, { reason: 'idle' });
-    emitSignal(this.tabId, { type: 'detached', reason: 'idle' });
+    endAttachment(this.tabId, 'idle');
   }
 }
 
@@ -234,7 +244,7 @@ function adopt(tabId: number): Promise<Attachment> {
 
 async function attach(tabId: number): Promise<Attachment> {
   try {
-    await chrome.debugger.attach({ tabId }, PROTOCOL);
+    await chrome.debugger.attach({ tabId }, PROTOCOL_VERSION);
   } catch (error) {
     // Perhaps it is our own, left by an earlier worker: then commands work.
     if (!/already attached/i.test(messageOf(error))) throw attachFailure(error);
@@ -251,8 +261,7 @@ async function attach(tabId: number): Promise<Attachment> {
 }
 
 async function restoreKept(attachment: Attachment): Promise<void> {
-  const send: Session['send'] = (method, params) => attachment.send(method, params);
-  for (const keeper of keepers) await keeper.restore?.(attachment.tabId, send);
+  for (const restore of restores) await restore(attachment.tabId, attachment.send);
 }
 
 /** `more` is for a tab that was attached just now; an adopted one has kept all it had. */
@@ -276,8 +285,8 @@ async function enable(
   const timer = setTimeout(() => reject(stuckDialog()), ENABLE_WITHIN_MS);
   try {
     const [, tree] = await Promise.race([enabled, late]);
-    setTopFrame(tabId, textIn(fieldsOf(fieldsOf(tree.frameTree).frame), 'id'));
-    emitDebuggerEvent(tabId, ATTACHED, {});
+    topFrames.set(tabId, tree.frameTree.frame.id);
+    emitDebuggerEvent(tabId, 'Tabwire.attached', {});
     await Promise.race([more(attachment), late]);
     return attachment;
   } finally {
@@ -293,23 +302,18 @@ function stuckDialog(): CommandError {
   );
 }
 
-function noteDetached(tabId: number, reason: string): void {
-  const opening = attachments.get(tabId);
-  attachments.delete(tabId);
-  setTopFrame(tabId, undefined);
-  const error =
-    reason === 'canceled_by_user'
-      ? new CommandError(
-          'DEBUGGER_REFUSED',
-          "the user pressed Cancel in Chrome's debugging bar; ask before going on",
-        )
-      : new CommandError(
-          'DEBUGGER_REFUSED',
-          'the debugger was detached: the tab was closed, or went to a page of Chrome itself',
-        );
-  opening?.then((attachment) => attachment.end(error)).catch(() => {});
-  emitDebuggerEvent(tabId, DETACHED, { reason });
+function endAttachment(tabId: number, reason: string): void {
+  ignore(endLifetime(tabId, { type: 'detached', reason }));
+  emitDebuggerEvent(tabId, 'Tabwire.detached', {});
   emitSignal(tabId, { type: 'detached', reason });
+}
+
+function detachedError(reason: string): CommandError {
+  const text =
+    reason === 'canceled_by_user'
+      ? "the user pressed Cancel in Chrome's debugging bar; ask before going on"
+      : 'the debugger was detached: the tab was closed, or went to a page of Chrome itself';
+  return new CommandError('DEBUGGER_REFUSED', text);
 }
 
 function attachFailure(error: unknown): CommandError {
@@ -348,7 +352,8 @@ function commandFailure(method: string, error: unknown): Error {
 // A refused command rejects with JSON as its message: `{"code":-32000,"message":"…"}`.
 function readReason(message: string): string {
   try {
-    return textIn(fieldsOf(JSON.parse(message)), 'message') ?? message;
+    const refused: unknown = JSON.parse(message);
+    return isRecord(refused) ? String(refused.message ?? message) : message;
   } catch {
     return message;
   }

@@ -6,8 +6,9 @@
  * worker's death does not lose it. `e12` is element 12 of document 1, `d3e12` of document 3.
  */
 
+import { isRecord } from '../../check';
 import { CommandError } from '../../command';
-import { ignore } from '../common/time-limits';
+import { KeptTabPart, tabsRestored } from './tab-state';
 
 /** A document that has a number. */
 export interface Numbered {
@@ -22,16 +23,20 @@ interface Table {
 }
 
 // Of a tab's past documents so many are remembered; older references are dead all the same.
-const REMEMBERED = 400;
+const REMEMBERED_DOCUMENTS = 400;
 
-const tables = new Map<number, Promise<Table>>();
+const tables = new KeptTabPart<Table>('documents', {
+  lifetimes: ['tab'],
+  read: (kept) => (isTable(kept) ? kept : undefined),
+});
 
 /** Returns the numbers of documents, giving new ones where needed. */
 export async function numberDocuments(
   tabId: number,
   documents: ReadonlyArray<{ readonly documentId: string; readonly frameId: number }>,
 ): Promise<Numbered[]> {
-  const table = await tableOf(tabId);
+  await tabsRestored();
+  const table = tables.get(tabId) ?? { next: 1, documents: [] };
   let isNew = false;
   const numbered = documents.map(({ documentId, frameId }) => {
     const known = table.documents.find((document) => document.documentId === documentId);
@@ -41,7 +46,8 @@ export async function numberDocuments(
     table.documents.push(document);
     return document;
   });
-  if (isNew) await keep(tabId, table);
+  table.documents.splice(0, table.documents.length - REMEMBERED_DOCUMENTS);
+  if (isNew) await tables.set(tabId, table);
   return numbered;
 }
 
@@ -57,16 +63,8 @@ export async function numberDocument(
 
 /** Returns the document of a number, or nothing if none has it or it is long gone. */
 export async function documentOf(tabId: number, n: number): Promise<Numbered | undefined> {
-  const table = await tableOf(tabId);
-  return table.documents.find((document) => document.n === n);
-}
-
-/** Starts to listen; once, synchronously, when the worker starts. */
-export function registerDocuments(): void {
-  chrome.tabs.onRemoved.addListener((tabId) => {
-    tables.delete(tabId);
-    ignore(chrome.storage.session.remove(keyOf(tabId)));
-  });
+  await tabsRestored();
+  return tables.get(tabId)?.documents.find((document) => document.n === n);
 }
 
 /** A reference, read. */
@@ -93,26 +91,6 @@ export function printReference({ document, element }: Reference): string {
   return document === 1 ? `e${element}` : `d${document}e${element}`;
 }
 
-function tableOf(tabId: number): Promise<Table> {
-  const known = tables.get(tabId);
-  if (known !== undefined) return known;
-  const reading = readTable(tabId);
-  tables.set(tabId, reading);
-  return reading;
-}
-
-async function readTable(tabId: number): Promise<Table> {
-  const key = keyOf(tabId);
-  const { [key]: kept } = await chrome.storage.session.get(key);
-  // Only `keep` writes there.
-  return (kept as Table | undefined) ?? { next: 1, documents: [] };
-}
-
-async function keep(tabId: number, table: Table): Promise<void> {
-  table.documents.splice(0, table.documents.length - REMEMBERED);
-  await chrome.storage.session.set({ [keyOf(tabId)]: table });
-}
-
-function keyOf(tabId: number): string {
-  return `driver.documents.${tabId}`;
+function isTable(value: unknown): value is Table {
+  return isRecord(value) && typeof value.next === 'number' && Array.isArray(value.documents);
 }

@@ -3,12 +3,13 @@
  *
  * In come webNavigation, tabs, downloads and debugger events; out go `Signal`s per tab to whoever
  * listens. `Watch` remembers what came since it was opened, so that nothing falls between two
- * waits. It decides nothing; `settle.ts` does.
+ * waits. It decides nothing; `effect-wait.ts` does.
  */
 
+import type { EventOf } from '../common/protocol';
 import { deferred, type Limits, within } from '../common/time-limits';
-import { type Fields, textIn } from '../fields';
-import { onDebuggerEvent, topFrameOf } from './debugger-events';
+import { onDebuggerEvent, topFrames } from './debugger-events';
+import { TabPart } from './tab-state';
 
 /** A JavaScript dialog. */
 export interface Dialog {
@@ -59,9 +60,11 @@ export type Signal =
   | { readonly type: 'detached'; readonly reason: string }
   | { readonly type: 'closed' };
 
-type Listener = (signal: Signal) => void;
+type SignalListener = (signal: Signal) => void;
 
-const listeners = new Map<number, Set<Listener>>();
+const listeners = new TabPart<Set<SignalListener>>(['tab'], (all) => {
+  for (const listener of [...all]) listener({ type: 'closed' });
+});
 
 /** Tells all who listen to a tab. */
 export function emitSignal(tabId: number, signal: Signal): void {
@@ -69,9 +72,8 @@ export function emitSignal(tabId: number, signal: Signal): void {
 }
 
 /** Listens to a tab until the returned function is called. */
-export function listen(tabId: number, listener: Listener): () => void {
-  const set = listeners.get(tabId) ?? new Set();
-  listeners.set(tabId, set.add(listener));
+export function listen(tabId: number, listener: SignalListener): () => void {
+  const set = listeners.ensure(tabId, () => new Set()).add(listener);
   return () => {
     set.delete(listener);
     if (set.size === 0 && listeners.get(tabId) === set) listeners.delete(tabId);
@@ -265,7 +267,10 @@ export function registerSignals(): void {
   registerNavigation();
   registerTabs();
   registerDownloads();
-  onDebuggerEvent(takeDebuggerEvent);
+  onDebuggerEvent('Page.frameRequestedNavigation', takeNavigation);
+  onDebuggerEvent('Page.frameStartedNavigating', takeNavigation);
+  onDebuggerEvent('Page.windowOpen', (tabId) => emitSignal(tabId, { type: 'windowOpened' }));
+  onDebuggerEvent('Page.downloadWillBegin', takeDownload);
 }
 
 function registerNavigation(): void {
@@ -312,8 +317,6 @@ function registerTabs(): void {
   chrome.tabs.onUpdated.addListener((tabId, { status }) => {
     if (status === 'complete') emitSignal(tabId, { type: 'rested' });
   });
-  chrome.tabs.onRemoved.addListener((tabId) => emitSignal(tabId, { type: 'closed' }));
-  chrome.tabs.onReplaced.addListener((_added, removed) => emitSignal(removed, { type: 'closed' }));
 }
 
 // Chrome does not say which tab a download belongs to; the debugger does, but knows no id. Both
@@ -347,26 +350,17 @@ function matchDownloads(): void {
   }
 }
 
-function takeDebuggerEvent(tabId: number, method: string, params: Fields): void {
-  switch (method) {
-    case 'Page.frameRequestedNavigation':
-    case 'Page.frameStartedNavigating':
-      takeNavigation(tabId, params);
-      break;
-    case 'Page.windowOpen':
-      emitSignal(tabId, { type: 'windowOpened' });
-      break;
-    case 'Page.downloadWillBegin':
-      takeDownload(tabId, params);
-      break;
-  }
+/** What the debugger tells of a navigation that is asked for, and of one that begins. */
+interface AnnouncedNavigation {
+  readonly frameId: string;
+  readonly url: string;
+  readonly disposition?: string;
+  readonly navigationType?: string;
 }
 
-function takeNavigation(tabId: number, params: Fields): void {
-  const url = textIn(params, 'url') ?? '';
-  const elsewhere = textIn(params, 'disposition') ?? 'currentTab';
-  const type = textIn(params, 'navigationType') ?? '';
-  if (textIn(params, 'frameId') !== topFrameOf(tabId) || elsewhere !== 'currentTab') return;
+function takeNavigation(tabId: number, navigation: AnnouncedNavigation): void {
+  const { frameId, url, disposition = 'currentTab', navigationType: type = '' } = navigation;
+  if (frameId !== topFrames.get(tabId) || disposition !== 'currentTab') return;
   // Addresses of other programs (`mailto:`) are never committed.
   if (/sameDocument/i.test(type) || !/^(?:https?|file|blob|data|about|ftp):/i.test(url)) return;
   // Whether a requested fragment stays in its document is known only at the start.
@@ -374,9 +368,11 @@ function takeNavigation(tabId: number, params: Fields): void {
   emitSignal(tabId, { type: 'navigating', url });
 }
 
-function takeDownload(tabId: number, params: Fields): void {
-  const url = textIn(params, 'url') ?? '';
-  begun.push({ tabId, url, filename: textIn(params, 'suggestedFilename') ?? '', at: Date.now() });
+function takeDownload(
+  tabId: number,
+  { url, suggestedFilename: filename }: EventOf<'Page.downloadWillBegin'>,
+): void {
+  begun.push({ tabId, url, filename, at: Date.now() });
   emitSignal(tabId, { type: 'downloading' });
   matchDownloads();
 }

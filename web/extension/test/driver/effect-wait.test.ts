@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Changes } from '../../src/content/api';
 import { DocumentGone } from '../../src/driver/page/content-calls';
-import { type Passed, settle } from '../../src/driver/page/effect-wait';
+import { awaitEffect, type Passed } from '../../src/driver/page/effect-wait';
 import { type Signal, Watch } from '../../src/driver/tab/signals';
 
 const NOTHING: Changes<string> = { added: 0, removed: 0, attributes: 0, text: 0 };
@@ -24,7 +24,7 @@ function start(script: Script = {}) {
   const watch = new Watch(1);
   let passed = 0;
   const barriers = script.barriers ?? [async () => PASSED];
-  const done = settle({
+  const done = awaitEffect({
     watch,
     limits: { ...limits, endsAt: performance.now() + (script.callMs ?? 60_000) },
     acted: script.acted ?? Promise.resolve(),
