@@ -26,6 +26,11 @@ pub(super) struct Mark {
 pub(super) struct MarkFile(File);
 
 impl Mark {
+    /// Returns whether a name can be read back from a mark, as every name that we give can.
+    pub fn can_hold(identity: &str) -> bool {
+        (1..=64).contains(&identity.len()) && identity.bytes().all(|it| it.is_ascii_alphanumeric())
+    }
+
     /// Reads the mark of a store; none when there is none or it is damaged.
     pub fn read(store: &Path) -> Option<Self> {
         let mut text = String::new();

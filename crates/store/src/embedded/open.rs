@@ -191,7 +191,7 @@ fn new_mark() -> Mark {
 
 fn mark_in(meta: &Meta) -> Result<Mark, Trouble> {
     match (meta.text("identity"), meta.number("commits"), meta.number("term")) {
-        (Some(identity), Some(commits), Some(_)) => {
+        (Some(identity), Some(commits), Some(_)) if Mark::can_hold(identity) => {
             Ok(Mark { identity: identity.to_owned(), commits })
         }
         _ => Err(Trouble::Damaged("it does not know itself any more".to_owned())),

@@ -121,9 +121,9 @@ fn a_file_that_is_no_store_is_set_aside() {
     assert_eq!(fs::read_to_string(folder.beside(".damaged-2")).unwrap(), "again");
 }
 
-/// Their checksums are right, so only the numbers themselves can be doubted.
+/// Their checksums are right, so only the values themselves can be doubted.
 #[test]
-fn numbers_that_nobody_can_have_counted_to_are_not_believed() {
+fn numbers_and_names_that_nobody_can_have_given_are_not_believed() {
     let write = |write: &dyn Fn(&rusqlite::Connection)| {
         after(|folder| write(&rusqlite::Connection::open(folder.file()).unwrap()))
     };
@@ -132,6 +132,12 @@ fn numbers_that_nobody_can_have_counted_to_are_not_believed() {
         let (_folder, store, _) = write(&|file| rows::put_meta(file, key, &most).unwrap());
         assert!(store.notices()[0].contains("it does not know itself any more"), "{key}");
         assert_eq!(store.term(), 1, "{key}");
+    }
+    for identity in ["", "two words", &"a".repeat(65)] {
+        let (folder, store, _) = write(&|file| rows::put_meta(file, "identity", identity).unwrap());
+        assert!(store.notices()[0].contains("it does not know itself any more"), "{identity}");
+        drop(store);
+        assert_eq!(folder.open().notices(), [] as [&str; 0], "{identity}");
     }
     let (_folder, store, _) = write(&|file| {
         let head = Head {
