@@ -153,19 +153,29 @@ fn lines_of(
     if !text[header.clone()].starts_with('[') || !text[start..header.start].trim().is_empty() {
         return None;
     }
-    let mut end = header.end;
-    for value in table.values() {
-        match value.get_ref() {
-            DeValue::Table(below) if text[value.span()].starts_with('[') => {
-                lines_of(text, value.span(), below, lines)?;
-            }
-            DeValue::Table(_) if !text[value.span()].starts_with('{') => return None,
-            _ => end = end.max(value.span().end),
-        }
-    }
+    let end = end_of(text, table, lines)?.max(header.end);
     let end = text[end..].find('\n').map_or(text.len(), |line| end + line + 1);
     lines.push(start..end);
     Some(())
+}
+
+/// Returns where the last value below a header ends, and collects the lines of tables that have a
+/// header of their own.
+fn end_of(text: &str, table: &DeTable<'_>, lines: &mut Vec<Range<usize>>) -> Option<usize> {
+    let mut end = 0;
+    for value in table.values() {
+        let written = &text[value.span()];
+        end = end.max(match value.get_ref() {
+            DeValue::Table(below) if written.starts_with('[') => {
+                lines_of(text, value.span(), below, lines)?;
+                0
+            }
+            // Made by a key with dots, below the same header.
+            DeValue::Table(below) if !written.starts_with('{') => end_of(text, below, lines)?,
+            _ => value.span().end,
+        });
+    }
+    Some(end)
 }
 
 /// Parts the mark that some editors put first from the text.

@@ -71,6 +71,13 @@ fn removing_takes_the_tables_below_and_nothing_else() {
 }
 
 #[test]
+fn removing_takes_keys_with_dots_along() {
+    let before = "[mcp_servers.tabwire]\ncommand = \"x\"\nargs = []\ne.nv = { A = \"b\" }\n\
+        e.other.deep = 1 # why\n\n[mcp_servers.tabwire.e.more]\nB = \"c\"\n[profiles]\na = 1\n";
+    assert_eq!(remove(before, "tabwire").unwrap(), "\n[profiles]\na = 1\n");
+}
+
+#[test]
 fn what_cannot_be_edited_safely_is_refused() {
     for text in [
         "a = ",
