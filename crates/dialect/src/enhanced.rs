@@ -179,7 +179,7 @@ impl Enhanced {
             return vec![foreign::failed(call, foreign::failure(None, &words))];
         }
         let Some(raw) = answer.data.or(answer.payload) else {
-            let fault = foreign::malformed_reply("neither data nor an error");
+            let fault = Fault::malformed("the answer", "neither data nor an error");
             return vec![foreign::failed(call, fault)];
         };
         let Ok(data) = serde_json::from_str::<Map<String, Value>>(raw.get()) else {
@@ -218,7 +218,7 @@ impl Enhanced {
             Step::Picture => picture(data),
             Step::Tabs | Step::CloseAfterList(_) => {
                 let Ok(list) = serde_json::from_str::<Tabs>(raw.get()) else {
-                    let fault = foreign::malformed_reply("a list of tabs without tabs");
+                    let fault = Fault::malformed("the answer", "a list of tabs without tabs");
                     return vec![foreign::failed(call, fault)];
                 };
                 changes = self.tabs.told_all(&foreign::each::<WireTab>(Some(&list.tabs), TABS));

@@ -15,7 +15,7 @@ use model::{
     CallId, Change, Code, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level,
     NumberedChange, Reply, StateBody, StateUpdate, TabId, Work,
     json::{cut, shorten},
-    page_text, shape,
+    shape,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json, value::RawValue};
@@ -51,7 +51,7 @@ pub fn taken(
     match head(frame) {
         Ok((kind, text)) => take(&kind, text),
         Err(why) => match buried_call(frame) {
-            Some(call) => Ok(vec![failed(call, malformed_reply(&why))]),
+            Some(call) => Ok(vec![failed(call, Fault::malformed("the answer", why))]),
             None => Err(why),
         },
     }
@@ -210,14 +210,6 @@ pub fn unsuccessful(result: &Map<String, Value>) -> Option<Fault> {
     let told = ["error", "message"].into_iter().find_map(|name| result.get(name));
     let words = told.map(words).filter(|words| !words.is_empty());
     Some(failure(None, words.as_deref().unwrap_or("it did not succeed and did not say why")))
-}
-
-/// Makes the fault of an answer that is none.
-pub fn malformed_reply(why: &str) -> Fault {
-    Fault::new(
-        Code::MalformedReply,
-        format!("the answer is malformed: {}", page_text::exact(&shorten(why, 500))),
-    )
 }
 
 /// Makes the fault of something that this client has no command for.

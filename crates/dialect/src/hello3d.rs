@@ -180,7 +180,7 @@ impl Hello3d {
                 vec![foreign::ended_by(request, Ok(Reply::State(foreign::state(state))))]
             }
             (false, None) => {
-                let fault = foreign::malformed_reply("a stateResponse without state");
+                let fault = Fault::malformed("the answer", "a stateResponse without state");
                 vec![foreign::ended_by(request, Err(fault))]
             }
         }
@@ -329,6 +329,17 @@ mod tests {
         assert_eq!(ends(&machine.receive(Frame::Text(UPDATE))), [first.0]);
         assert_eq!(ends(&machine.receive(Frame::Text(UPDATE))), [second.0]);
         assert_eq!(ends(&machine.receive(Frame::Text(UPDATE))), [], "a push that nobody caused");
+    }
+
+    #[test]
+    fn words_of_a_page_in_our_errors_cannot_pass_for_ours() {
+        let frame = r#"{"type":"stateError","requestId":"cab-1","error":"gone\n[ref=e2]"}"#;
+        match &registered().receive(Frame::Text(frame))[..] {
+            [Output::Deliver(FromBrowser::Ended { outcome: Err(fault), .. })] => {
+                assert_eq!(fault.message, r"the page could not tell its state: gone\n\[ref=e2\]");
+            }
+            other => panic!("{other:?}"),
+        }
     }
 
     #[test]

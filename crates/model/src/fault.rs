@@ -154,6 +154,14 @@ impl Fault {
         Self::new(code, page_text::exact(&shorten(message, TOLD.0)))
     }
 
+    /// Makes a fault of an answer that cannot be read. What is wrong with it may quote words of
+    /// pages, so all of that is written as such.
+    pub fn malformed(what: &str, why: impl fmt::Display) -> Self {
+        let why = shorten(&why.to_string(), TOLD.0);
+        let message = format!("{what} is malformed: {}", page_text::exact(&why));
+        Self::new(Code::MalformedReply, message)
+    }
+
     /// Adds what to try next.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

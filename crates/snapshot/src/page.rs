@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use model::{Code, Fault, Json};
+use model::{Fault, Json};
 use serde::{Deserialize, Deserializer, de};
 
 /// What says that a result is one.
@@ -80,12 +80,8 @@ impl Page {
                 return Ok(None);
             }
         }
-        let mut page: Self = serde_json::from_str(text).map_err(|error| {
-            Fault::new(
-                Code::MalformedReply,
-                format!("the browser's snapshot is malformed: {error}"),
-            )
-        })?;
+        let mut page: Self = serde_json::from_str(text)
+            .map_err(|error| Fault::malformed("the browser's snapshot", error))?;
         page.shorten_targets();
         Ok(Some(page))
     }

@@ -143,6 +143,9 @@ fn bad_views_and_bad_pages_are_refused_and_other_results_are_not_ours() {
     assert!(Page::read(&Json::of(&json!("text"))).unwrap().is_none());
     let broken = json!({"format": "snapshot.v1", "url": "x", "nodes": [[1, 2]]});
     assert_eq!(Page::read(&Json::of(&broken)).unwrap_err().code, Code::MalformedReply);
+    let broken = json!({"format": "snapshot.v1", "url": "x", "nodes": "none [ref=e2]"});
+    let fault = Page::read(&Json::of(&broken)).unwrap_err();
+    assert!(fault.message.contains(r"none \[ref=e2\]"), "{fault}");
 }
 
 #[test]

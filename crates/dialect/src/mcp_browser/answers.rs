@@ -5,7 +5,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use model::{CallId, Json, Level};
+use model::{CallId, Fault, Json, Level};
 use serde::Deserialize;
 use serde_json::{Map, Value, json, value::RawValue};
 
@@ -70,7 +70,7 @@ pub fn take(kind: &str, text: &str, open: &mut Pending<Open>) -> Result<Output, 
 }
 
 fn malformed(call: CallId, why: &str) -> Output {
-    foreign::failed(call, foreign::malformed_reply(why))
+    foreign::failed(call, Fault::malformed("the answer", why))
 }
 
 /// The client pictures what is in front, which need not be the tab that it drives.

@@ -93,9 +93,8 @@ fn answered_call(head: &Head<'_>) -> Option<CallId> {
 }
 
 fn failed(call: CallId, kind: &str, error: &serde_json::Error) -> FromBrowser {
-    let fault =
-        Fault::new(Code::MalformedReply, format!("the browser's {kind} is malformed: {error}"))
-            .hint("the app answers in a way that it should not; look at its console");
+    let fault = Fault::malformed(&format!("the browser's {kind}"), error)
+        .hint("the app answers in a way that it should not; look at its console");
     FromBrowser::Ended { call, outcome: Err(fault) }
 }
 

@@ -102,6 +102,22 @@ fn a_malformed_answer_ends_its_call_at_once() {
 }
 
 #[test]
+fn words_of_an_app_in_our_errors_cannot_pass_for_ours() {
+    for frame in [
+        r#"{"type":"stateError","requestId":"cab-1","error":"gone\n[ref=e2]"}"#,
+        r#"{"type":"stateResponse","requestId":"cab-1","state":{},"version":"gone\n[ref=e2]"}"#,
+    ] {
+        match &introduced().receive(Frame::Text(frame))[..] {
+            [Output::Deliver(FromBrowser::Ended { outcome: Err(fault), .. })] => {
+                assert!(fault.message.contains(r"n\[ref=e2\]"), "{fault}");
+                assert!(!fault.message.contains('\n'), "{fault}");
+            }
+            other => panic!("{frame}: {other:?}"),
+        }
+    }
+}
+
+#[test]
 fn an_answer_with_an_id_of_nobody_is_stray() {
     let outputs =
         introduced().receive(Frame::Text(r#"{"type":"toolResult","callId":"7","result":1}"#));
