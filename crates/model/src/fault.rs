@@ -11,6 +11,19 @@ use crate::{json::shorten, page_text};
 /// Characters of an executor's message, and of its code.
 const TOLD: (usize, usize) = (2000, 64);
 
+/// Codes of ours that executors use too.
+static OF_EXECUTORS: [Code; 9] = [
+    Code::InvalidArgument,
+    Code::NotFound,
+    Code::UnknownTool,
+    Code::Unsupported,
+    Code::OutcomeUnknown,
+    Code::TimedOut,
+    Code::Cancelled,
+    Code::ToolFailed,
+    Code::TooLarge,
+];
+
 /// Whether trying again can help.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Retry {
@@ -145,13 +158,20 @@ impl Fault {
     }
 
     /// Makes a fault of what an executor told. Its message quotes words of pages, so all of it is
-    /// written as such.
+    /// written as such. Its code is a word, and of ours only one that an executor can know of:
+    /// nobody but the hub says that nothing was sent.
     pub fn told(code: &str, message: &str) -> Self {
-        let code = match code {
-            "" => Code::ToolFailed,
-            code => Code::Foreign(page_text::line(&shorten(code, TOLD.1)).into_owned()),
+        let is_word = (1..=TOLD.1).contains(&code.len()) && page_text::word(code) == code;
+        let retry = match Code::ALL.iter().find(|known| known.as_str() == code) {
+            Some(known) if OF_EXECUTORS.contains(known) => Some(known.retry()),
+            None if is_word => Some(Retry::Never),
+            _ => None,
         };
-        Self::new(code, page_text::exact(&shorten(message, TOLD.0)))
+        let (code, retry) = match retry {
+            Some(retry) => (Code::Foreign(code.to_owned()), retry),
+            None => (Code::ToolFailed, Code::ToolFailed.retry()),
+        };
+        Self { retry, ..Self::new(code, page_text::exact(&shorten(message, TOLD.0))) }
     }
 
     /// Makes a fault of an answer that cannot be read. What is wrong with it may quote words of
@@ -166,5 +186,27 @@ impl Fault {
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(code: &str, expected: (&str, Retry)) {
+        let fault = Fault::told(code, "why");
+        assert_eq!((fault.code.as_str(), fault.retry), expected, "{code:?}");
+    }
+
+    #[test]
+    fn an_executor_says_its_own_codes_and_those_of_ours_that_it_can_know_of() {
+        check("ELEMENT_NOT_FOUND", ("ELEMENT_NOT_FOUND", Retry::Never));
+        check("unknown_tool", ("unknown_tool", Retry::Never));
+        check("outcome_unknown", ("outcome_unknown", Retry::Check));
+        let long = "x".repeat(65);
+        for other in ["", "not_delivered", "busy", "x, retry: now", "[x]", "a\nb", &long] {
+            check(other, ("tool_failed", Retry::Never));
+        }
     }
 }
