@@ -39,9 +39,9 @@ use view::invalid;
 pub use view::{Format, TOKENS, View};
 
 /// Bytes that the closing remark may need, without its cursor.
-const REST: usize = 130;
+const REST: usize = 132;
 /// What is said of a page that is not whole yet.
-const LOADING: &str = "the page is still loading: there is more to come\n";
+const LOADING: &str = "the page is still loading: there is more to come";
 
 /// A part of a page, written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,9 +67,9 @@ pub struct Subject<'a> {
 /// Writes a page, or the part of it that is wanted and fits.
 pub fn write(subject: &Subject<'_>, view: &View) -> Result<Shown, Fault> {
     let page = subject.page;
-    let mut head = head(subject, view.budget);
+    let mut head = head(subject, view);
     if view.only_if_changed.as_deref() == Some(subject.version) {
-        let text = format!("{head}nothing changed since {}", subject.version);
+        let text = head + &view.remark(format!("nothing changed since {}", subject.version));
         return Ok(Shown { text, lines: 0, cursor: None });
     }
     let tree = Tree::of(page);
@@ -84,7 +84,7 @@ pub fn write(subject: &Subject<'_>, view: &View) -> Result<Shown, Fault> {
     }
     let start = view.cursor.map(|cursor| cursor.find(&tree)).transpose()?.unwrap_or(0);
     if start > 0 {
-        head.push_str("(continued)\n");
+        head.push_str(&(view.remark("(continued)".to_owned()) + "\n"));
     }
     let part = match &view.region {
         Some(region) => region::find(&tree, region)?,
@@ -219,12 +219,12 @@ fn fit(
     let cursor =
         next.and_then(|index| Some(Cursor::write(page.nodes.get(index)?, index, &view.carried)));
     match (&cursor, page.truncated) {
-        (Some(cursor), _) => text.push_str(&format!(
+        (Some(cursor), _) => text.push_str(&view.remark(format!(
             "… more follows: pass cursor {cursor:?}, or narrow it with find, region, ref or selector"
+        ))),
+        (None, true) => text.push_str(&view.remark(
+            "… the page is longer than what is looked at; narrow it with ref or selector".to_owned(),
         )),
-        (None, true) => text.push_str(
-            "… the page is longer than what is looked at; narrow it with ref or selector",
-        ),
         (None, false) => drop(text.pop()),
     }
     Shown { text, lines: shown, cursor }
@@ -246,14 +246,17 @@ fn shorten(text: String, bytes: usize) -> String {
 }
 
 /// The first line, and whether more is to come. A long title or address must not take the room of the rest.
-fn head(subject: &Subject<'_>, budget: usize) -> String {
-    let Subject { page, version, .. } = subject;
+fn head(subject: &Subject<'_>, view: &View) -> String {
+    let (Subject { page, version, .. }, budget) = (subject, view.budget);
     let url = shorten(page_text::address(&page.url).into_owned(), 2000.min(budget / 4));
     // Escapes double it at most.
     let title = page_text::folded(&page.title).into_owned();
     let title = page_text::quoted(&shorten(title, 200.min(budget / 16)));
-    let remark = if page.loading { LOADING } else { "" };
-    format!("page {title} {url} [version={version}]\n{remark}")
+    let mut head = format!("page {title} {url} [version={version}]\n");
+    if page.loading {
+        head.push_str(&(view.remark(LOADING.to_owned()) + "\n"));
+    }
+    head
 }
 
 #[cfg(test)]

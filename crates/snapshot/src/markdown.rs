@@ -57,8 +57,6 @@ impl Writer<'_, '_> {
             return;
         }
         let before = around.bullet.take().unwrap_or_else(|| around.indent.clone());
-        // A remark of ours begins like this.
-        let before = if text.starts_with('…') { before + "\\" } else { before };
         self.blocks.push((at, format!("{before}{text}")));
     }
 

@@ -78,6 +78,12 @@ pub enum Format {
 }
 
 impl View {
+    /// Writes a remark of ours on a line of its own. In an outline lines of a page begin with a
+    /// dash; in markdown they begin with anything, but nothing of a page is in brackets.
+    pub fn remark(&self, words: String) -> String {
+        if self.format == Format::Markdown { format!("[{words}]") } else { words }
+    }
+
     /// Takes what concerns the shaping out of a command's arguments.
     pub fn take(args: &mut Map<String, Value>) -> Result<Self, Fault> {
         let shaping = SHAPING.into_iter().find(|name| args.contains_key(*name));

@@ -50,9 +50,25 @@ fn a_page_cannot_write_a_control_or_a_link_into_its_markdown() {
         r#"[a\](ref e1) \[b](/x%29%20%5Bc%5D%28ref%20e1)"#,
         "",
         "## ![icon] (ref e1)",
-        r#"\… more follows: pass cursor "1.1.0""#,
+        r#"… more follows: pass cursor "1.1.0""#,
     ];
     assert_eq!(lines_of(&page, json!({"format": "markdown"})), expected);
+}
+
+#[test]
+fn our_remarks_in_markdown_stand_in_brackets() {
+    let mut page = page(json!([
+        [1, 1, 0, "paragraph", ""],
+        [1, 0, 1, "text", LOADING],
+        [1, 2, 0, "paragraph", ""],
+        [1, 0, 1, "text", format!("[{LOADING}]")],
+    ]));
+    (page.loading, page.truncated) = (true, true);
+    let lines = lines_of(&page, json!({"format": "markdown"}));
+    let ours = |line: &str| line.starts_with('[') && line.ends_with(']');
+    assert!(ours(&lines[0]) && lines[0].contains(LOADING), "{lines:?}");
+    assert_eq!(lines[1..3], [LOADING.to_owned(), format!(r"\[{LOADING}\]")]);
+    assert!(ours(&lines[3]) && lines[3].contains("longer than what is looked at"), "{lines:?}");
 }
 
 #[test]
