@@ -18,7 +18,7 @@ mod secrets;
 use std::{sync::Arc, time::Duration};
 
 use hub::Session;
-use model::{Code, Fault, TabId};
+use model::{Code, Fault, TabId, page_text};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -160,6 +160,7 @@ fn check_size<'a>(files: impl Iterator<Item = (&'a String, u64)>) -> Result<(), 
     for (name, size) in files {
         total = total.saturating_add(size);
         if total > UPLOAD_BYTES {
+            let name = page_text::exact(name);
             let message = format!(
                 "{name} has {size} bytes, which makes {total}; one call uploads at most \
                  {UPLOAD_BYTES} bytes in all"
@@ -182,7 +183,8 @@ fn name_paths(
         return Err(Fault::new(Code::Unsupported, message).hint("give `files`"));
     }
     let path = |file: &CheckedFile| {
-        let unwritable = || invalid(format!("the path of {} is not text", file.name));
+        let unwritable =
+            || invalid(format!("the path of {} is not text", page_text::exact(&file.name)));
         file.path.to_str().map(Value::from).ok_or_else(unwritable)
     };
     let paths: Vec<_> = checked.iter().map(path).collect::<Result<_, _>>()?;

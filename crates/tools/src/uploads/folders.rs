@@ -8,7 +8,7 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use model::{Code, Fault};
+use model::{Code, Fault, page_text};
 
 use super::secrets;
 use crate::{action::invalid, definition::Workplace};
@@ -33,7 +33,7 @@ impl UploadFolders {
     /// Says what is wrong with the setting `upload_roots`. May block.
     pub fn check(&self) -> Result<(), String> {
         for root in &self.roots {
-            let shown = root.display();
+            let shown = in_words(root);
             if !root.is_absolute() {
                 return Err(format!("{shown} is not a whole path; write it as /srv/reports"));
             }
@@ -105,7 +105,7 @@ impl UploadRoots<'_> {
             return;
         }
         match self.folders.why_no_root(&real) {
-            Some(why) => self.too_wide.push(format!("{} is none: {why}", real.display())),
+            Some(why) => self.too_wide.push(format!("{} is none: {why}", in_words(&real))),
             None => {
                 self.written.push(plain(root));
                 self.roots.push(real);
@@ -119,7 +119,10 @@ impl UploadRoots<'_> {
         match &self.base {
             _ if path.is_absolute() => Ok(path.to_owned()),
             Some(base) => Ok(base.join(path)),
-            None => Err(invalid(format!("{given:?} is no whole path, and {}", self.no_folder()))),
+            None => {
+                let given = page_text::quoted_exact(given);
+                Err(invalid(format!("{given} is no whole path, and {}", self.no_folder())))
+            }
         }
     }
 
@@ -142,7 +145,7 @@ impl UploadRoots<'_> {
         if !self.roots.iter().any(|root| real.starts_with(root)) {
             return Err(match real == whole {
                 true => self.outside(given),
-                false => self.outside(&format!("{given} (which is {})", real.display())),
+                false => self.outside(&format!("{given} (which is {})", in_words(real))),
             });
         }
         // Both: a secret may lie behind a link, and a link's own name may say what it leads to.
@@ -158,7 +161,7 @@ impl UploadRoots<'_> {
     }
 
     fn outside(&self, shown: &str) -> Fault {
-        let list: Vec<_> = self.roots.iter().map(|root| root.display().to_string()).collect();
+        let list: Vec<_> = self.roots.iter().map(|root| in_words(root)).collect();
         let list = if list.is_empty() { "there are none".to_owned() } else { list.join(", ") };
         let mut message =
             format!("{shown} is outside the folders that may be uploaded from ({list})");
@@ -184,6 +187,11 @@ impl UploadRoots<'_> {
             false => "a client over HTTP has no working folder",
         }
     }
+}
+
+/// Writes a path for a reader. Folders and files may have names that others have given them.
+pub(super) fn in_words(path: &Path) -> String {
+    page_text::exact(&path.to_string_lossy()).into_owned()
 }
 
 /// Takes `.` and `..` out of a path by its words alone.

@@ -12,7 +12,7 @@ use std::{
 
 use model::{Code, Fault};
 
-use super::folders::{UploadRoots, unreadable};
+use super::folders::{UploadRoots, in_words, unreadable};
 use crate::action::invalid;
 
 /// A file that may be uploaded, and is open.
@@ -30,6 +30,7 @@ pub(super) struct CheckedFile {
 /// Opens a file that may be uploaded. May block.
 pub(super) fn open(roots: &UploadRoots<'_>, given: &str) -> Result<CheckedFile, Fault> {
     let whole = roots.whole(given)?;
+    let given = &in_words(Path::new(given));
     let path = roots.resolve(given, &whole)?;
     roots.check(given, &whole, &path)?;
     let broken = |error: io::Error| unreadable(given, &error);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use model::{Code, Fault};
+use model::{Code, Fault, page_text};
 use serde_json::{Value, json};
 
 use super::{kinds, opening::CheckedFile};
@@ -73,7 +73,7 @@ impl OutgoingFile {
     }
 
     fn unreadable(&self, why: &str) -> Fault {
-        let message = format!("{} cannot be read: {why}", self.name);
+        let message = format!("{} cannot be read: {why}", page_text::exact(&self.name));
         Fault::new(Code::Refused, message).hint("upload it again once nobody writes to it")
     }
 }
