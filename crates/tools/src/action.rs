@@ -33,6 +33,8 @@ pub struct Action {
     pub only: &'static [(&'static str, &'static str)],
     /// Whether it happens in a tab.
     pub tab: TabUse,
+    /// Whether the result is the page's own value, in which nothing is a word of ours.
+    pub gives_value: bool,
     /// Whether it is accepted without being listed.
     pub is_unlisted: bool,
     /// Whether a session that has no such command can do it in another way.
@@ -66,6 +68,7 @@ pub const fn read(
         takes,
         only: &[],
         tab,
+        gives_value: false,
         is_unlisted: false,
         otherwise: None,
     }
@@ -100,6 +103,11 @@ impl Action {
     /// Says what it has to do with a tab.
     pub const fn tab(self, tab: TabUse) -> Self {
         Self { tab, ..self }
+    }
+
+    /// Says that the result is a value of the page's, such as a script's, and no report.
+    pub const fn value(self) -> Self {
+        Self { gives_value: true, ..self }
     }
 
     /// Accepts it without listing it.

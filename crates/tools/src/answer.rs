@@ -43,7 +43,16 @@ const NARROWING: [&str; 10] = [
 /// Shows a command's result.
 pub(crate) fn show(session: &Session, action: &Action, result: &Json) -> Output {
     let value = result.to_value().unwrap_or_else(|_| json!(result.as_str()));
-    output(session, action, value)
+    match action.gives_value {
+        true => of_script(session, action, value),
+        false => output(session, action, value),
+    }
+}
+
+/// Shows a script's value. Whatever it looks like, it is no report, picture or file of ours.
+fn of_script(session: &Session, action: &Action, value: Value) -> Output {
+    let output = Output { text: of_value(&value), structured: value, ..Output::default() };
+    Output { source: Some(Source::of(session)), ..shorten(output, action.name, &advice(action)) }
 }
 
 /// Makes an answer of our own as short as the others.
@@ -71,8 +80,6 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
         kept.insert("file".to_owned(), file);
     }
     output.text = match &value {
-        // The value of a script: nothing is an answer too.
-        Value::Null if action.name.is_empty() => "null".to_owned(),
         Value::Null => format!("{} is done", action.name),
         Value::Object(fields) if fields.is_empty() && !lines.is_empty() => String::new(),
         value => match action.effect {
@@ -82,13 +89,12 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
         },
     };
     output.structured = value;
-    let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
     let mut output = shorten(output, action.name, &advice(action));
     if let Value::Object(fields) = &mut output.structured {
         fields.extend(kept);
     }
     lines.extend(Some(output.text).filter(|text| !text.is_empty()));
-    Output { text: lines.join("\n"), source: Some(source), ..output }
+    Output { text: lines.join("\n"), source: Some(Source::of(session)), ..output }
 }
 
 /// Takes the picture out of what an app's tool answered, and cuts the rest, as it is done with what
@@ -273,14 +279,14 @@ fn size(bytes: usize) -> String {
 }
 
 /// Cuts a text that is too long and puts the whole behind a link; a program gets that too.
-fn shorten(output: Output, name: &str, advice: &str) -> Output {
-    let shown = framed(&output.text, &output.structured).into_owned();
+fn shorten(mut output: Output, name: &str, advice: &str) -> Output {
+    output.is_bare = is_bare(&output.structured);
+    let shown = framed(&output).into_owned();
     // Bytes are never fewer than characters, and cheaper to count.
     let total = if shown.len() <= LONGEST { 0 } else { shown.chars().count() };
     if total <= LONGEST {
         return Output { text: shown, ..output };
     }
-    let mut output = output;
     let left_out = total - LONGEST;
     let mut structured = json!({"truncated": true, "leftOut": left_out});
     let mut remark = format!("… {left_out} of {total} characters are left out; {advice}");
@@ -296,16 +302,24 @@ fn shorten(output: Output, name: &str, advice: &str) -> Output {
 }
 
 /// Indents content that has several lines or stands below ours; a text that we wrote stays.
-fn framed<'t>(text: &'t str, structured: &Value) -> Cow<'t, str> {
-    let has_content = structured.get("content").is_some_and(Value::is_string);
-    let is_alone = has_content && structured.as_object().is_some_and(|fields| fields.len() == 1);
+fn framed(output: &Output) -> Cow<'_, str> {
+    let Output { text, structured, is_bare, .. } = output;
     match text.split_once('\n') {
         None => page_text::content(text),
-        Some(_) if is_alone || structured.is_string() => page_text::block(text).into(),
-        Some((head, content)) if has_content => {
+        Some(_) if *is_bare => page_text::block(text).into(),
+        Some((head, content)) if structured.get("content").is_some_and(Value::is_string) => {
             format!("{head}\n{}", page_text::block(content)).into()
         }
         Some(_) => text.into(),
+    }
+}
+
+/// Whether an answer is a text, or content with nothing about it.
+fn is_bare(structured: &Value) -> bool {
+    let content = |(name, value): (&String, &Value)| name == "content" && value.is_string();
+    match structured {
+        Value::Object(fields) => fields.len() == 1 && fields.iter().all(content),
+        structured => structured.is_string(),
     }
 }
 

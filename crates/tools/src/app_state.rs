@@ -103,14 +103,10 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         if let Some(reason) = stale {
             structured["stale"] = json!(reason);
         }
-        let source = definition::Source {
-            session: session.name.to_string(),
-            origin: session.origin.clone(),
-        };
         Ok(Output {
             text: format!("{}\n({note})", shown.text),
             structured,
-            source: Some(source),
+            source: Some(definition::Source::of(&session)),
             ..shown
         })
     })

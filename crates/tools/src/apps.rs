@@ -12,14 +12,14 @@ use std::{
 
 use hub::{CallRequest, Hub, Route, Session};
 use model::{Code, Effect, Fault, Json, Reply, Target, ToolSpec, Work, json::shorten, page_text};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::{
     TOOLS, Toolbox, answer,
     definition::{Annotations, Client, Definition, Output, Source},
     direct_pages,
     list_room::Offered,
-    originals,
+    originals, schema,
 };
 
 /// Origins that an entry names; more share it only where they declare the same.
@@ -92,11 +92,10 @@ pub async fn call(
 /// Makes what an app or page answered readable for a model and for a program.
 pub(crate) fn output(session: &Session, result: &Json) -> Output {
     let value = result.to_value().unwrap_or_else(|_| Value::String(result.as_str().to_owned()));
-    let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
     Output {
         text: answer::of_value(&value),
         structured: value,
-        source: Some(source),
+        source: Some(Source::of(session)),
         ..Output::default()
     }
 }
@@ -235,7 +234,7 @@ fn define(name: String, whose: &str, spec: &ToolSpec) -> Definition {
     Definition {
         title: spec.name.replace(['_', '-', '.'], " "),
         description: format!("(app of {whose}) {}", page_text::line(&spec.description)),
-        input_schema: with_session(spec.input_schema.to_value().unwrap_or_default()),
+        input_schema: schema::declared(&spec.input_schema, &[("session", "string")]),
         output_schema: None,
         annotations: Annotations {
             read_only: spec.read_only,
@@ -245,18 +244,4 @@ fn define(name: String, whose: &str, spec: &ToolSpec) -> Definition {
         },
         name,
     }
-}
-
-/// Adds the reserved argument to an app's schema.
-fn with_session(schema: Value) -> Value {
-    let mut schema = match schema {
-        Value::Object(schema) => schema,
-        _ => Map::new(),
-    };
-    schema.insert("type".to_owned(), json!("object"));
-    let properties = schema.entry("properties").or_insert_with(|| json!({}));
-    if let Some(properties) = properties.as_object_mut() {
-        properties.insert("session".to_owned(), json!({"type": "string"}));
-    }
-    Value::Object(schema)
 }

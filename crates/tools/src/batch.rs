@@ -13,7 +13,7 @@ use crate::{
     Toolbox,
     action::invalid,
     answer::LONGEST,
-    definition::{Annotations, Client, CoreTool, Definition, Output, Work, decode},
+    definition::{Annotations, Client, CoreTool, Definition, Link, Output, Work, decode},
     recording::{MASK, Recording, STEPS as NOTED},
     shelf,
 };
@@ -233,7 +233,7 @@ impl Done {
 
     fn show(self) -> Output {
         let mut whole = Output { failed: self.fault.is_some(), ..Output::default() };
-        let length = |output: &Output| page_text::hanging(&output.text).chars().count();
+        let length = |output: &Output| below_step(output).chars().count();
         let texts: Vec<_> = self.outputs.iter().map(length).collect();
         let share = share(texts, LONGEST);
         let sizes = self.outputs.iter().map(|output| output.structured.to_string().len());
@@ -244,6 +244,7 @@ impl Done {
         let names = &self.names;
         for (place, output) in self.outputs.into_iter().enumerate() {
             let (number, name) = (place + 1, &names[place]);
+            let shown = shorten(&output, share, &mut whole.links);
             whole.images.extend(output.images);
             whole.links.extend(output.links);
             whole.source = whole.source.or(output.source);
@@ -254,7 +255,7 @@ impl Done {
                 _ => json!({"truncated": true}),
             };
             results.push(json!({"step": number, "tool": name, "result": result}));
-            lines.push(format!("{number}. {name}: {}", shorten(output.text, share, &mut whole)));
+            lines.push(format!("{number}. {name}:{shown}"));
         }
         if left_out > 0 {
             lines.push(format!(
@@ -318,18 +319,26 @@ fn share(mut lengths: Vec<usize>, total: usize) -> usize {
     usize::MAX
 }
 
-/// Indents a step's text, so that only our own lines begin like a step, and cuts it; the whole of it
-/// is behind a link.
-fn shorten(text: String, share: usize, whole: &mut Output) -> String {
-    let shown = page_text::hanging(&text);
+/// Writes what came of a step, to stand behind its name: only lines of ours begin like a step. What
+/// is a page's alone has lines of its own.
+fn below_step(output: &Output) -> String {
+    match output.is_bare {
+        true => format!("\n{}", page_text::block(&output.text)),
+        false => format!(" {}", page_text::hanging(&output.text)),
+    }
+}
+
+/// Cuts what came of a step; the whole of it is behind a link.
+fn shorten(output: &Output, share: usize, links: &mut Vec<Link>) -> String {
+    let shown = below_step(output);
     if shown.chars().count() <= share {
         return shown;
     }
     let short = cut(&shown, share);
-    match shelf::link("step.txt".to_owned(), "text/plain", text.into_bytes()) {
+    match shelf::link("step.txt".to_owned(), "text/plain", output.text.clone().into_bytes()) {
         Some(link) => {
             let remark = format!("… cut; all of it is the resource {}", link.uri);
-            whole.links.push(link);
+            links.push(link);
             format!("{short}{remark}")
         }
         None => format!("{short}… cut"),

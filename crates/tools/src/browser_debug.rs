@@ -102,8 +102,7 @@ fn from_feed(order: &Order<'_>, session: &Session) -> Output {
         lines.push("(nothing is cleared: these are kept as events)".to_owned());
     }
     let structured = json!({"logs": logs, "count": logs.len(), "older": older});
-    let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
-    answer::limited(order.action, lines.join("\n"), structured, Some(source))
+    answer::limited(order.action, lines.join("\n"), structured, Some(Source::of(session)))
 }
 
 /// One line of the console; what is not an object is its text.

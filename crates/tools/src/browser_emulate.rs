@@ -177,12 +177,14 @@ fn line(name: &str, value: &Value) -> String {
     };
     let text = match value {
         Value::Object(fields) => {
-            let parts = fields.iter().map(|(name, value)| format!("{name} {}", plain(value)));
+            let parts = fields
+                .iter()
+                .map(|(name, value)| format!("{} {}", page_text::line(name), plain(value)));
             parts.collect::<Vec<_>>().join(", ")
         }
         value => plain(value),
     };
-    format!("{name}: {text}")
+    format!("{}: {text}", page_text::line(name))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub const TOOL: CoreTool = CoreTool {
     run,
 };
 
-const ACTIONS: &[Action] = &[act("", "browser_evaluate", "expression", "awaitPromise")];
+const ACTIONS: &[Action] = &[act("", "browser_evaluate", "expression", "awaitPromise").value()];
 
 fn define() -> Definition {
     action::define(

@@ -176,7 +176,7 @@ fn show(action: &Action, client: &ClientId, mut told: Vec<Told>) -> Output {
         structured["failed"] = json!(failed);
     }
     let source = match told.as_slice() {
-        [(only, _)] => Some(Source { session: only.name.to_string(), origin: only.origin.clone() }),
+        [(only, _)] => Some(Source::of(only)),
         _ => None,
     };
     answer::limited(action, lines.join("\n"), structured, source)

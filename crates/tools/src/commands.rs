@@ -99,7 +99,9 @@ impl<'a> Order<'a> {
         tab: Option<TabId>,
     ) -> Result<Output, Fault> {
         let result = self.send(session, tab, self.action.command, &self.args).await?;
-        report::note_new_tab(session, &self.client.caller, &result);
+        if !self.action.gives_value {
+            report::note_new_tab(session, &self.client.caller, &result);
+        }
         Ok(answer::show(session, self.action, &result))
     }
 

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 
-use hub::Caller;
+use hub::{Caller, Session};
 use model::{CallProgress, Fault};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -86,6 +86,8 @@ pub struct Output {
     pub links: Vec<Link>,
     /// Whether it did not come to its end; the text says why.
     pub failed: bool,
+    /// Whether the text is a page's or app's alone, with no word of ours before its end.
+    pub is_bare: bool,
     /// Whose words these are, where they come from a page: its session and origin.
     pub source: Option<Source>,
 }
@@ -142,6 +144,13 @@ pub struct Source {
     pub session: String,
     /// The web origin, where it has one.
     pub origin: Option<String>,
+}
+
+impl Source {
+    /// Names a session as the source.
+    pub(crate) fn of(session: &Session) -> Self {
+        Self { session: session.name.to_string(), origin: session.origin.clone() }
+    }
 }
 
 /// The future of a tool's work.

@@ -15,7 +15,7 @@ use crate::{
     apps::take_session,
     definition::{Annotations, Client, Definition, Output},
     list_room::Offered,
-    page_tools,
+    page_tools, schema,
 };
 
 /// What the names of these tools begin with.
@@ -152,16 +152,6 @@ fn offers(hub: &Hub, origins: &Origins) -> Vec<Offer> {
 }
 
 fn define(name: String, origin: &str, spec: &ToolSpec) -> Definition {
-    let mut schema = match spec.input_schema.to_value() {
-        Ok(Value::Object(schema)) => schema,
-        _ => Map::new(),
-    };
-    schema.insert("type".to_owned(), json!("object"));
-    let properties = schema.entry("properties").or_insert_with(|| json!({}));
-    if let Some(properties) = properties.as_object_mut() {
-        properties.insert("session".to_owned(), json!({"type": "string"}));
-        properties.insert("tab".to_owned(), json!({"type": "integer"}));
-    }
     Definition {
         name,
         title: String::new(),
@@ -170,7 +160,10 @@ fn define(name: String, origin: &str, spec: &ToolSpec) -> Definition {
             page_text::address(origin),
             page_text::line(&spec.description)
         ),
-        input_schema: Value::Object(schema),
+        input_schema: schema::declared(
+            &spec.input_schema,
+            &[("session", "string"), ("tab", "integer")],
+        ),
         output_schema: None,
         annotations: Annotations { destructive: true, open_world: true, ..Annotations::default() },
     }

@@ -211,7 +211,7 @@ fn show_text(
     let mut structured = json!({
         "filename": filename, "mimeType": mime_type, "bytes": bytes, "text": kept,
     });
-    let name = page_text::exact(filename);
+    let name = page_text::quoted_exact(filename);
     let mut shown = format!("{name}, {bytes} bytes:\n{}", page_text::block(&kept));
     if left_out > 0 {
         structured["leftOut"] = json!(left_out);
@@ -220,9 +220,9 @@ fn show_text(
             answer::LONGEST
         );
     }
-    let source = Source { session: session.name.to_string(), origin: session.origin.clone() };
     // What it may have is counted above; the words around it are few.
-    let mut output = answer::limited(order.action, String::new(), structured, Some(source));
+    let mut output =
+        answer::limited(order.action, String::new(), structured, Some(Source::of(session)));
     output.text = shown;
     output
 }
@@ -264,7 +264,7 @@ fn line(download: &Value) -> Option<String> {
     let state = page_text::word(state);
     let why = text("error").map(|error| format!(" ({})", page_text::line(error)));
     let why = why.unwrap_or_default();
-    let path = text("path").filter(|path| !path.is_empty()).map(page_text::exact);
+    let path = text("path").filter(|path| !path.is_empty()).map(page_text::quoted_exact);
     let path = path.unwrap_or("no file yet".into());
     let url = page_text::address(text("url").unwrap_or_default());
     Some(format!("{id} {state}{why}: {path}, {size}, from {url}"))

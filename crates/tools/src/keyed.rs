@@ -122,6 +122,7 @@ fn read(kept: &Value) -> Option<Output> {
         links: kept["links"].as_array()?.iter().filter_map(Link::read).collect(),
         failed: kept["failed"] == true,
         source: source(&kept["source"]),
+        ..Output::default()
     })
 }
 
@@ -165,6 +166,7 @@ mod tests {
             }],
             failed: true,
             source: Some(Source { session: "viewer".into(), origin: Some("http://x".into()) }),
+            ..Output::default()
         };
         let foreign = Fault::new(Code::Foreign("ELEMENT_NOT_FOUND".into()), "no").hint("look");
         let ours = Fault::new(Code::OutcomeUnknown, "who knows");

@@ -83,9 +83,10 @@ fn waited(result: &Value) -> Option<String> {
 
 fn request(result: &Value) -> Option<String> {
     let mut lines = vec![line(result)?];
-    if let Some(timing) = result["timing"].as_object().filter(|timing| !timing.is_empty()) {
-        let parts: Vec<_> =
-            timing.iter().map(|(name, ms)| format!("{} {ms} ms", word(name))).collect();
+    let timing = result["timing"].as_object().into_iter().flatten();
+    let timing = timing.filter(|(_, ms)| ms.is_number());
+    let parts: Vec<_> = timing.map(|(name, ms)| format!("{} {ms} ms", word(name))).collect();
+    if !parts.is_empty() {
         lines.push(format!("timing: {}", parts.join(", ")));
     }
     if let Some(lost) = result["headers"].as_str() {
@@ -160,7 +161,7 @@ fn cookies(result: &Value) -> Option<String> {
     }
     if count(result, "leftOut") > 0 {
         let left_out = count(result, "leftOut");
-        lines.push(format!("({left_out} more are left out; ask for less with name or domain)"));
+        lines.push(format!("[{left_out} more are left out; ask for less with name or domain]"));
     }
     Some(lines.join("\n"))
 }
@@ -198,7 +199,7 @@ fn storage(result: &Value) -> Option<String> {
         (count(result, "leftOutKeys"), count(result, "leftOutCharacters"));
     if left_keys + characters > 0 {
         lines.push(format!(
-            "… {} and {characters} characters are left out; ask for one with name",
+            "[{} and {characters} characters are left out; ask for one with name]",
             counted(left_keys, "key")
         ));
     }

@@ -49,7 +49,7 @@ pub(crate) fn words(report: &Value) -> Option<String> {
         parts.push(format!("a new tab {tab} was opened: {}", address(to)));
     }
     if let Some(file) = report["download"]["filename"].as_str() {
-        parts.push(format!("a download has started: {}", page_text::exact(file)));
+        parts.push(format!("a download has started: {}", quoted_exact(file)));
     }
     if report["navigated"] == true {
         let title = report["title"].as_str().unwrap_or_default();

@@ -4,7 +4,8 @@
 //! and described in docs/tools.md, but not listed. Two marks in a property say so: `unlisted` for
 //! the property, `also` for values beyond those of its `enum`.
 
-use serde_json::{Value, json};
+use model::{Json, page_text};
+use serde_json::{Map, Value, json};
 
 const UNLISTED: &str = "unlisted";
 const ALSO: &str = "also";
@@ -34,6 +35,39 @@ pub fn accepted(schema: &Value) -> Value {
         unmark(property);
     }
     schema
+}
+
+/// Returns what a client reads of a schema that an app or page has declared: with arguments of
+/// ours, each a name and a type, and with no words that could pass for ours.
+pub(crate) fn declared(schema: &Json, ours: &[(&str, &str)]) -> Value {
+    let mut schema = match schema.to_value().map(readable) {
+        Ok(Value::Object(schema)) => schema,
+        _ => Map::new(),
+    };
+    schema.insert("type".to_owned(), json!("object"));
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        let ours = ours.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind})));
+        properties.extend(ours);
+    }
+    Value::Object(schema)
+}
+
+/// Makes descriptions one line without marks of ours, and everything else visible. A name or value
+/// that is written in another way now is refused by the schema itself, which stays as it is.
+fn readable(schema: Value) -> Value {
+    let field = |(name, value): (String, Value)| match (name.as_str(), value) {
+        ("description" | "title" | "$comment", Value::String(text)) => {
+            (name, json!(page_text::line(&text)))
+        }
+        (_, value) => (page_text::content(&name).into_owned(), readable(value)),
+    };
+    match schema {
+        Value::Object(fields) => Value::Object(fields.into_iter().map(field).collect()),
+        Value::Array(items) => Value::Array(items.into_iter().map(readable).collect()),
+        Value::String(text) => json!(page_text::content(&text)),
+        other => other,
+    }
 }
 
 /// Returns whether a property is accepted without being listed.

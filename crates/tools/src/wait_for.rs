@@ -335,7 +335,6 @@ fn name_of(path: &str) -> &str {
 }
 
 fn told(session: &Session, text: String, structured: Value) -> Output {
-    let source =
-        definition::Source { session: session.name.to_string(), origin: session.origin.clone() };
-    Output { text, structured, source: Some(source), ..Output::default() }
+    let source = Some(definition::Source::of(session));
+    Output { text, structured, source, ..Output::default() }
 }

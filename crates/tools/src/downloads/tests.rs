@@ -115,7 +115,7 @@ fn downloads_are_said_in_lines() {
         "id": 7, "state": "in_progress", "path": "/d/a.zip", "bytes": 10, "totalBytes": 40,
         "url": "https://a.example/a.zip",
     });
-    let line = "7 in_progress: /d/a.zip, 10 of 40 bytes, from https://a.example/a.zip";
+    let line = "7 in_progress: \"/d/a.zip\", 10 of 40 bytes, from https://a.example/a.zip";
     assert_eq!(said(one.clone()), line);
     let list = json!({"downloads": [one], "older": 2});
     assert_eq!(said(list), format!("{line}\n(2 older ones are not shown)"));

@@ -152,7 +152,12 @@ impl Call<'_> {
             }
             Err(fault) => return Err(fault),
         };
-        Ok(Output { text, structured, source: Some(source(&session)), ..Output::default() })
+        Ok(Output {
+            text,
+            structured,
+            source: Some(definition::Source::of(&session)),
+            ..Output::default()
+        })
     }
 
     /// Chooses the page and tells it what is about to be called.
@@ -231,7 +236,7 @@ fn state_output(
         let age = answer.age.as_secs_f64();
         text += &format!(" (the page is away; this is what it told {age:.1}s ago)");
     }
-    Output { text, structured, source: Some(source(session)), ..Output::default() }
+    Output { text, structured, source: Some(definition::Source::of(session)), ..Output::default() }
 }
 
 /// Adds the state's version to what a program reads, and returns what a model reads of it.
@@ -241,10 +246,6 @@ fn where_it_stands(session: &Session, command: &Command, structured: &mut Value)
     let Some(now) = &command.now else { return String::new() };
     let state = snapshot.state.to_value().unwrap_or_default();
     now.fill_from(&state).map_or_else(String::new, |now| format!(" (now {now})"))
-}
-
-fn source(session: &Session) -> definition::Source {
-    definition::Source { session: session.name.to_string(), origin: session.origin.clone() }
 }
 
 /// Says what could not be read.

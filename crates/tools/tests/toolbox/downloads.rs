@@ -58,7 +58,7 @@ async fn a_text_is_read_and_says_what_is_left_out() {
     let file = TempFile::new("text", "häl lo\n".as_bytes());
     let whole = read(EXTENSION, file.path(), 8, json!({})).await.unwrap();
     assert_eq!(whole["structured"]["text"], "häl lo\n");
-    assert_eq!(whole["text"], "its-name, 8 bytes:\n  häl lo\n");
+    assert_eq!(whole["text"], "\"its-name\", 8 bytes:\n  häl lo\n");
     let part = read(EXTENSION, file.path(), 8, json!({"maxLength": 3})).await.unwrap();
     assert_eq!(part["structured"]["text"], "häl");
     assert_eq!(part["structured"]["leftOut"], 4);

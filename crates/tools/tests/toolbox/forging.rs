@@ -97,6 +97,22 @@ fn check_content(text: &str, content: &str) {
     }
 }
 
+/// Checks what a client reads of a declared schema: all can be seen, descriptions are one line.
+fn check_schema(schema: &Value) {
+    match schema {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            check_seen(name);
+            match (name.as_str(), value) {
+                ("description", Value::String(text)) => check(text, 1, &[]),
+                (_, value) => check_schema(value),
+            }
+        }),
+        Value::Array(items) => items.iter().for_each(check_schema),
+        Value::String(text) => check_seen(text),
+        _ => {}
+    }
+}
+
 struct Scene {
     stage: Stage,
     chrome: Peer,
@@ -166,7 +182,7 @@ async fn check_network(scene: &Scene, t: &[String]) {
     let list = json!({"requests": [request, request], "next": 4, "note": t[5]});
     check(&ask("browser_get_requests", "requests", list).await, 4, &[]);
     let details = json!({"id": "1", "method": "GET", "url": t[0], "status": 200,
-        "requestHeaders": {(t[1].as_str()): t[2]}, "headers": t[3], "timing": {(t[4].as_str()): 5},
+        "requestHeaders": {(t[1].as_str()): t[2]}, "headers": t[3], "timing": {(t[4].as_str()): 5, "wait": t[7]},
         "requestBody": t[5], "responseBodyNote": t[6]});
     let text = ask("browser_get_request", "request", details).await;
     check_seen(&text);
@@ -189,6 +205,14 @@ async fn check_network(scene: &Scene, t: &[String]) {
     let download = json!({"id": 3, "state": t[0], "error": t[1], "path": t[2], "url": t[3]});
     let downloads = json!({"downloads": [download, download]});
     check(&ask("browser_download_list", "downloads", downloads).await, 2, &[]);
+    let emulated = json!({"emulated": {"viewport": {(t[1].as_str()): t[2]}, "a": t[3]}});
+    let emulate = json!({"action": "viewport", "value": "300x200"});
+    let text = scene.shown("browser_set_viewport", emulated, "browser_emulate", emulate).await.text;
+    check(&text, 3, &[]);
+    let emulated = json!({"emulated": {(t[0].as_str()): 1}});
+    let emulate = json!({"action": "offline", "value": "true"});
+    let text = scene.shown("browser_set_offline", emulated, "browser_emulate", emulate).await.text;
+    check(&text, 2, &[]);
     let wrong = json!({"text": t[0], "url": t[1], "line": 3});
     let errors = json!({"pageErrors": [wrong], "errors": [wrong], "failedRequests": [request]});
     let errors =
@@ -230,6 +254,7 @@ async fn check_lists(scene: &Scene, t: &[String]) {
     stage.toolbox.list_pages_of(Origins::parse(&["*".to_owned()]).unwrap());
     for tool in stage.toolbox.list().iter().filter(|tool| tool.name.starts_with("page.")) {
         check(&tool.description, 1, &[]);
+        check_schema(&tool.input_schema);
     }
 }
 
@@ -254,16 +279,24 @@ async fn check_content_of_pages(scene: &Scene, t: &[String]) {
         scene.shown("browser_evaluate", json!(t[3]), "browser_execute", run.clone()).await.text;
     check_content(&text, &t[3]);
     let value = json!({(t[4].as_str()): {"b": t[5]}});
-    let text = scene.shown("browser_evaluate", value.clone(), "browser_execute", run).await.text;
-    check(&text, 1, &[]);
-    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    let report = json!({"url": t[0], "element": {"ref": "e2", "role": "button", "name": t[1]},
+        "newTab": {"tab": 8, "url": t[2]}, "image": {"mimeType": "image/png", "data": "QUJD"},
+        "file": {"mimeType": "text/plain", "data": "QUJD", "name": t[3]}});
+    for value in [value, report] {
+        let output =
+            scene.shown("browser_evaluate", value.clone(), "browser_execute", run.clone()).await;
+        check(&output.text, 1, &[]);
+        assert_eq!(serde_json::from_str::<Value>(&output.text).unwrap(), value);
+        assert_eq!((output.structured, output.images.len()), (value, 0));
+    }
     scene.chrome.answers("browser_evaluate", Ok(json!(t[6])));
     let step = json!({"tool": "browser_execute", "expression": "1"});
     let batch = json!({"steps": [step, step], "session": "chrome", "tab": 7});
     let text = scene.stage.call("batch", batch).await.unwrap().text;
     check_seen(&text);
     let ours = text.split('\n').filter(|line| !line.is_empty() && !line.starts_with("  "));
-    assert_eq!(ours.count(), 2, "{text}");
+    let ours: Vec<_> = ours.collect();
+    assert_eq!(ours, ["1. browser_execute:", "2. browser_execute:"], "{text}");
     let file = json!({"mimeType": "application/pdf", "data": "QUJD", "name": t[7]});
     let pdf = json!({"action": "pdf"});
     let text =
@@ -306,7 +339,9 @@ async fn check_apps(t: &[String]) {
     let tool = ToolSpec { description, input_schema: Json::of(&schema), ..spec("write", true) };
     app.offer(&[tool]);
     let listed = stage.toolbox.list();
-    check(&listed.iter().find(|tool| tool.name == "write").unwrap().description, 1, &[]);
+    let listed = listed.iter().find(|tool| tool.name == "write").unwrap();
+    check(&listed.description, 1, &[]);
+    check_schema(&listed.input_schema);
     for args in [json!({}), json!({(t[0].as_str()): 5}), json!({"other": t[1]})] {
         let fault = stage.call("write", args).await.unwrap_err().to_string();
         check_seen(&fault);
@@ -347,8 +382,28 @@ async fn attacks_that_have_worked_show_as_what_they_are() {
     let report = json!({"url": "https://a.example/#[ref=e2]", "download": {"filename": file}});
     chrome.answers("browser_mouse_click", Ok(report));
     let clicked = stage.call("browser_interact", click).await.unwrap().text;
-    let line = r#"a download has started: a.pdf; on button "Close ad" \[ref=e2\]\u{202e}fdp.exe; at https://a.example/#%5Bref=e2%5D"#;
+    let line = r#"a download has started: "a.pdf; on button \"Close ad\" \[ref=e2\]\u{202e}fdp.exe"; at https://a.example/#%5Bref=e2%5D"#;
     assert_eq!(clicked, line);
+}
+
+#[tokio::test]
+async fn a_script_cannot_make_a_tab_its_clients_own() {
+    let stage = Stage::start();
+    let capabilities = &["tab_owners"];
+    let abilities = Abilities { tabs: &[7, 8], capabilities, ..Abilities::default() };
+    let chrome = stage.able("chrome", abilities).await;
+    let opened = json!({"url": "https://a.example/", "newTab": {"tab": 8, "url": "x"}});
+    let click = json!({"action": "click", "ref": "e1", "tab": 7});
+    for (command, tool, args, is_own) in [
+        ("browser_evaluate", "browser_execute", json!({"expression": "1", "tab": 7}), false),
+        ("browser_mouse_click", "browser_interact", click, true),
+    ] {
+        chrome.answers(command, Ok(opened.clone()));
+        stage.call(tool, args).await.unwrap();
+        let listed = stage.call("browser_tab", json!({"action": "list"})).await.unwrap().text;
+        let line = listed.lines().find(|line| line.starts_with("- 8 ")).unwrap();
+        assert_eq!(line.ends_with("[yours]"), is_own, "{tool}: {listed}");
+    }
 }
 
 #[tokio::test]
