@@ -2,6 +2,7 @@
  * Groups of radio buttons as one field: which buttons belong together, and which one a value means.
  */
 
+import { quoted } from '../quoted';
 import { attribute, closest, queryAll, rootOf } from './dom';
 import { matchesText } from './forms';
 import { Roles } from './roles';
@@ -42,11 +43,11 @@ export function wantedRadio(
     options.find(({ label }) => label === value.trim()) ??
     options.find(({ label }) => matchesText(label, value));
   if (found !== undefined) return found.radio;
-  const shown = options.slice(0, LISTED).map(({ label }) => JSON.stringify(label));
+  const shown = options.slice(0, LISTED).map(({ label }) => quoted(label));
   const more = options.length - shown.length;
   const list = more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
   const itself = isButton ? '; "true" chooses this one' : '';
-  return `it has no option ${JSON.stringify(value)}; it has ${list}${itself}`;
+  return `it has no option ${quoted(value)}; it has ${list}${itself}`;
 }
 
 function ownValue(radio: Element): string | null {

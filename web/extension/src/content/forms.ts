@@ -4,6 +4,7 @@
  * What can only be done by trusted input is not done here.
  */
 
+import { quoted } from '../quoted';
 import type { Described, Locator, Problem } from './api';
 import { isProblem } from './describe';
 import {
@@ -125,7 +126,7 @@ export class Forms {
     HTMLFormElement.prototype.requestSubmit.call(form, button);
     const invalid = firstInvalid(form);
     if (!invalid) return element;
-    return this.#wrong(invalid.field, `the form is not sent: ${invalid.message}`);
+    return this.#wrong(invalid.field, `the form is not sent: ${quoted(invalid.message)}`);
   }
 
   #formOf(locator: Locator): HTMLFormElement | Problem {
@@ -226,7 +227,7 @@ export function wantedOptions(
       options.find((each) => optionLabel(each) === value.trim()) ??
       options.find((each) => matchesText(optionLabel(each), value));
     if (option) found.push(option);
-    else missing.push(JSON.stringify(value));
+    else missing.push(quoted(value));
   }
   if (wanted.label !== undefined) {
     const label = wanted.label.trim();
@@ -234,7 +235,7 @@ export function wantedOptions(
       options.find((each) => optionLabel(each) === label) ??
       options.find((each) => matchesText(optionLabel(each), label));
     if (option) found.push(option);
-    else missing.push(JSON.stringify(label));
+    else missing.push(quoted(label));
   }
   if (wanted.index !== undefined) {
     const option = options[wanted.index];
@@ -245,7 +246,7 @@ export function wantedOptions(
     return `it has no option ${missing.join(', ')}; it has ${listed(options)}`;
   if (found.length > 1 && !list.multiple) return 'it takes one option only';
   const disabled = found.find((option) => matches(option, ':disabled'));
-  return disabled ? `the option ${optionLabel(disabled)} is disabled` : found;
+  return disabled ? `the option ${quoted(optionLabel(disabled))} is disabled` : found;
 }
 
 /** Whether two labels are the same to a reader. */
@@ -255,7 +256,7 @@ export function matchesText(one: string, other: string): boolean {
 }
 
 function listed(options: readonly HTMLOptionElement[]): string {
-  const shown = options.slice(0, 20).map((option) => JSON.stringify(optionLabel(option)));
+  const shown = options.slice(0, 20).map((option) => quoted(optionLabel(option)));
   const more = options.length - shown.length;
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }

@@ -48,13 +48,14 @@ export class PageTools {
     const { origin } = globalThis;
     if (context === undefined) return { isNative: false, origin, tools: [] };
     this.#watch(context);
-    const tools = await context.getTools();
+    const tools = await declaredIn(context);
     return { isNative: true, origin, tools: tools.slice(0, MOST_TOOLS).map(describe) };
   }
 
   async call(callId: string, name: string, input: unknown): Promise<ToolOutcome> {
     const context = modelContext();
-    const tool = (await context?.getTools())?.find((declared) => declared.name === name);
+    const tools = context === undefined ? [] : await declaredIn(context);
+    const tool = tools.find((declared) => declared.name === name);
     if (context === undefined || tool === undefined) return { type: 'unknown' };
     const controller = new AbortController();
     this.#running.set(callId, controller);
@@ -94,6 +95,16 @@ function tellChange(): void {
   // Without an id the extension was removed or reloaded: this script is an orphan.
   if (!chrome.runtime?.id) return;
   chrome.runtime.sendMessage({ type: 'toolsChanged' }).catch(() => {});
+}
+
+/** Returns what a document declares. A frame that its page gives no right to has nothing. */
+async function declaredIn(context: ModelContext): Promise<readonly Declared[]> {
+  try {
+    return await context.getTools();
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'NotAllowedError') return [];
+    throw error;
+  }
 }
 
 function modelContext(): ModelContext | undefined {

@@ -7,6 +7,7 @@
 
 import { CommandError } from '../../command';
 import type { LabelMatch } from '../../content/api';
+import { quoted } from '../../quoted';
 import { ALL } from '../page/content-calls';
 import { onElement, type Target } from '../page/elements';
 import type { Page } from '../page/page';
@@ -96,16 +97,16 @@ function meant({ named }: FieldWish, matches: readonly Labelled[]): string {
   if (only === undefined) {
     throw new CommandError(
       'ELEMENT_NOT_FOUND',
-      `no field is called ${JSON.stringify(named)}; look with browser_snapshot, or use its ref`,
+      `no field is called ${quoted(named)}; look with browser_snapshot, or use its ref`,
     );
   }
   if (other === undefined) return only.ref;
   const list = matches.map(({ element: { role, name }, ref }) => {
-    return `${role} ${JSON.stringify(name)} (${ref})`;
+    return `${role} ${quoted(name)} (${ref})`;
   });
   throw new CommandError(
     'INVALID_ARGUMENT',
-    `${JSON.stringify(named)} may mean ${list.join(', ')}; name it by ref`,
+    `${quoted(named)} may mean ${list.join(', ')}; name it by ref`,
   );
 }
 

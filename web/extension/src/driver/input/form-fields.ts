@@ -7,6 +7,7 @@
 import { isRecord } from '../../check';
 import { type Argument, invalid } from '../../command';
 import type { FieldPlan } from '../../content/api';
+import { quoted } from '../../quoted';
 
 /** One field as the caller names it. */
 export interface FieldWish {
@@ -29,7 +30,7 @@ export interface ReadyField {
 
 /** Returns a field's name for messages. */
 export function nameOf({ wish: { at, named } }: { readonly wish: FieldWish }): string {
-  return `fields.${at} ${JSON.stringify(named)}`;
+  return `fields.${at} ${quoted(named)}`;
 }
 
 const MOST_FIELDS = 100;

@@ -8,6 +8,7 @@
 
 import { CommandError, type ErrorCode, invalid, optional, string } from '../../command';
 import type { Described, Locator, Problem } from '../../content/api';
+import { quoted } from '../../quoted';
 import { pause } from '../common/time-limits';
 import { documentOf, numberDocument, parseReference, printReference } from '../tab/documents';
 import {
@@ -122,11 +123,13 @@ async function checkUncovered(
     y += step.y;
     const where: Where = { type: 'documents', documentIds: [step.documentId] };
     const [answer] = await page.run(where, coverOf, [step.index, x, y]);
-    if (typeof answer?.value !== 'string') continue;
+    const cover = answer?.value;
+    if (!cover) continue;
+    const by = cover.words === '' ? cover.tag : `${cover.tag} ${quoted(cover.words)}`;
     throw error(
       'ELEMENT_COVERED',
-      `${element.role} ${JSON.stringify(element.name)} (${element.ref}) is in a frame that is ` +
-        `covered by ${answer.value}; close or scroll that away, or use force`,
+      `${element.role} ${quoted(element.name)} (${element.ref}) is in a frame that is ` +
+        `covered by ${by}; close or scroll that away, or use force`,
     );
   }
 }
@@ -274,7 +277,7 @@ export function trouble(problem: Problem, document: number): CommandError {
 
 function describe(document: number, element: Described): string {
   const { role, name, tag, ref } = element;
-  const what = name === '' ? role || tag : `${role || tag} ${JSON.stringify(name.slice(0, 80))}`;
+  const what = name === '' ? role || tag : `${role || tag} ${quoted(name.slice(0, 80))}`;
   return ref === 0 ? what : `${what} (${printReference({ document, element: ref })})`;
 }
 
@@ -287,8 +290,7 @@ function deadReference(text: string): CommandError {
 }
 
 function notFound(locator?: Locator): CommandError {
-  const wanted =
-    locator?.by === 'text' ? `has the text ${JSON.stringify(locator.text)}` : 'matches';
+  const wanted = locator?.by === 'text' ? `has the text ${quoted(locator.text)}` : 'matches';
   const selector = locator?.by === 'selector' ? ` ${locator.selector}` : '';
   return error(
     'ELEMENT_NOT_FOUND',

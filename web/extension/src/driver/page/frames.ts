@@ -76,8 +76,14 @@ export function hidingStep(steps: readonly FrameStep[], point: Point): FrameStep
   return hiding;
 }
 
+/** What covers something: its tag, and words that tell it from others. */
+export interface Cover {
+  readonly tag: string;
+  readonly words: string;
+}
+
 /** Returns what covers a frame at a point of its parent's, or nothing; runs in the parent. */
-export function coverOf(index: number, x: number, y: number): string | null {
+export function coverOf(index: number, x: number, y: number): Cover | null {
   // Serialised into the page: may not close over this module.
   let hit = document.elementFromPoint(x, y);
   for (;;) {
@@ -93,9 +99,9 @@ export function coverOf(index: number, x: number, y: number): string | null {
     if (at === index) return null;
   }
   if (hit.tagName === 'FRAME') return null;
-  const name = hit.id === '' ? hit.tagName.toLowerCase() : `${hit.tagName.toLowerCase()}#${hit.id}`;
-  const text = (hit.textContent ?? '').trim().slice(0, 60);
-  return text === '' ? name : `${name} ${JSON.stringify(text)}`;
+  const id = hit.id === '' ? '' : `#${hit.id} `;
+  const words = id + (hit.textContent ?? '').trim().slice(0, 60);
+  return { tag: hit.tagName.toLowerCase(), words: words.trim() };
 }
 
 function frameAt(

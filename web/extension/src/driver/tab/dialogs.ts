@@ -8,6 +8,7 @@
 
 import { isRecord } from '../../check';
 import { CommandError } from '../../command';
+import { quoted } from '../../quoted';
 import { emitEvent } from '../common/hub-events';
 import type { EventOf } from '../common/protocol';
 import { onDebuggerEvent } from './debugger-events';
@@ -37,7 +38,7 @@ export function checkNoDialog(tabId: number): void {
 export function dialogOpen({ type, message }: Dialog): CommandError {
   return new CommandError(
     'DIALOG_OPEN',
-    `the page waits for its ${type} dialog: ${JSON.stringify(message)}; ` +
+    `the page waits for its ${type} dialog: ${quoted(message)}; ` +
       'answer it with browser_debug, action dialog (accept or dismiss)',
   );
 }
