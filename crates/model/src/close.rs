@@ -4,6 +4,11 @@
 //! mean "reconnect", everything else means "do not". The table is repeated in
 //! `docs/protocol.md`; a test compares the two.
 
+use crate::json::shorten;
+
+/// Characters of what is said to a peer that is sent away.
+const CLOSING_WORDS: usize = 500;
+
 macro_rules! reasons {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
         /// The reasons for which the hub closes a socket.
@@ -91,8 +96,8 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Makes a close.
+    /// Makes a close. Long words, which are quoted from the peer, are cut.
     pub fn new(reason: CloseReason, message: impl Into<String>) -> Self {
-        Self { reason, message: message.into() }
+        Self { reason, message: shorten(&message.into(), CLOSING_WORDS) }
     }
 }
