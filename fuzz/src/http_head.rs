@@ -14,7 +14,7 @@ use std::{
 use axum::{
     body::Body,
     extract::Request,
-    http::{HeaderName, HeaderValue, Method, Uri, header},
+    http::{HeaderName, HeaderValue, Method, Uri, Version, header},
 };
 use edge::{
     Config, Edge, browser_ws, framing,
@@ -52,7 +52,9 @@ pub fn run(input: &[u8]) {
         let hosts = request.headers().get_all(header::HOST).iter().count();
         assert_eq!(hosts, 1, "a request names one host");
     }
-    let _ = browser_ws::check_handshake(request.headers());
+    if browser_ws::check_handshake(request.version(), request.headers()).is_ok() {
+        assert_eq!(request.version(), Version::HTTP_11, "a handshake over an older HTTP");
+    }
     let _ = naming::read(request.uri(), request.headers(), ends.door, || kind & 16 == 0);
 }
 
@@ -78,6 +80,7 @@ fn parse(head: &[u8]) -> Option<Request> {
     let mut request = Request::new(Body::empty());
     *request.method_mut() = Method::from_bytes(parsed.method?.as_bytes()).ok()?;
     *request.uri_mut() = Uri::try_from(parsed.path?).ok()?;
+    *request.version_mut() = if parsed.version? == 1 { Version::HTTP_11 } else { Version::HTTP_10 };
     for header in parsed.headers {
         let name = HeaderName::from_bytes(header.name.as_bytes()).ok()?;
         request.headers_mut().append(name, HeaderValue::from_bytes(header.value).ok()?);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     body::Body,
     extract::{Request, State},
-    http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header},
+    http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Version, header},
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
 use dialect::{Patience, Start};
@@ -51,7 +51,7 @@ pub async fn upgrade(State(edge): State<Arc<Edge>>, mut request: Request) -> Res
 }
 
 fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fault> {
-    let accept = check_handshake(request.headers())?;
+    let accept = check_handshake(request.version(), request.headers())?;
     let ends = request.extensions().get::<Ends>().copied();
     let pass = request.extensions().get::<Pass>().cloned();
     let (Some(ends), Some(pass)) = (ends, pass) else {
@@ -119,7 +119,7 @@ where
 }
 
 /// Checks a handshake as RFC 6455 wants it, and returns the answer to its key.
-pub fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
+pub fn check_handshake(version: Version, headers: &HeaderMap) -> Result<String, Fault> {
     let has = |name: header::HeaderName, wanted: &str| {
         headers
             .get_all(name)
@@ -131,6 +131,13 @@ pub fn check_handshake(headers: &HeaderMap) -> Result<String, Fault> {
     if !has(header::CONNECTION, "upgrade") || !has(header::UPGRADE, "websocket") {
         return Err(bad("this is a WebSocket address")
             .hint("connect with a WebSocket and the subprotocol tabwire.v1"));
+    }
+    if version != Version::HTTP_11 {
+        return Err(bad("a WebSocket needs HTTP/1.1"));
+    }
+    let is_empty = headers.get(header::CONTENT_LENGTH).is_none_or(|length| length == "0");
+    if !is_empty || headers.contains_key(header::TRANSFER_ENCODING) {
+        return Err(bad("a handshake has no body"));
     }
     let only = |name: header::HeaderName| {
         let mut values = headers.get_all(name).iter();

@@ -31,7 +31,7 @@ pub fn routes(edge: Arc<Edge>) -> Router {
 }
 
 async fn upgrade(State(edge): State<Arc<Edge>>, mut request: Request) -> Response<Body> {
-    let accept = match check_handshake(request.headers()) {
+    let accept = match check_handshake(request.version(), request.headers()) {
         Ok(accept) => accept,
         Err(fault) => return reply::fault(&fault),
     };

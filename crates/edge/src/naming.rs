@@ -62,10 +62,12 @@ pub fn read(
         }
     }
     let instance = found.map(|(_, instance)| instance);
+    let speaks_native = offered.contains(&native::SUBPROTOCOL);
+    let is_unknown = !speaks_native && offered.iter().any(|name| is_own(name));
     let dialect = match door {
-        Door::Compat(dialect) => dialect,
-        _ if offered.contains(&native::SUBPROTOCOL) => &native::INFO,
-        _ if instance.is_some() && !offered.iter().any(|name| is_own(name)) => &enhanced::INFO,
+        Door::Compat(dialect) if !is_unknown => dialect,
+        _ if speaks_native => &native::INFO,
+        _ if instance.is_some() && !is_unknown => &enhanced::INFO,
         _ if !offered.is_empty() => {
             return Err(Fault::new(
                 Code::InvalidArgument,
@@ -74,7 +76,7 @@ pub fn read(
             .hint(format!("offer the subprotocol {}", native::SUBPROTOCOL)));
         }
         _ if registered() => &moonsurf::INFO,
-        Door::Main | Door::Private => &webmcp::INFO,
+        _ => &webmcp::INFO,
     };
     let named = || offered.iter().find(|name| name.starts_with("instance.")).copied();
     let subprotocol = dialect.subprotocol.or_else(named).map(str::to_owned);
@@ -88,7 +90,7 @@ pub fn offers_native(headers: &HeaderMap) -> bool {
 
 /// Returns whether a subprotocol is a version of our own protocol, known or not.
 fn is_own(name: &str) -> bool {
-    name.starts_with("tabwire.")
+    name.get(..8).is_some_and(|start| start.eq_ignore_ascii_case("tabwire."))
 }
 
 /// Returns whether the offered subprotocols are as RFC 6455 wants them: tokens, each of them once.

@@ -217,6 +217,11 @@ impl Http {
         self.stream.write_all(bytes).await
     }
 
+    /// Waits until an answer has begun to arrive, and reads nothing of it.
+    pub async fn answer_begins(&self) {
+        within(PATIENCE, "an answer", self.stream.readable()).await.expect("the connection stays");
+    }
+
     /// Reads one answer; `None` means that the connection ended instead.
     pub async fn read_response(&mut self) -> io::Result<Option<Response>> {
         let Some(mut response) = self.read_head().await? else { return Ok(None) };

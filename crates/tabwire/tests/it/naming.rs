@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use testkit::{Ask, Dial, FakeBrowser, rounds, strict};
+use testkit::{Ask, Dial, FakeBrowser, Http, rounds, strict};
 
 use crate::scene::hub;
 
@@ -109,7 +109,7 @@ async fn an_id_that_is_none_is_refused() {
 
 #[tokio::test]
 async fn only_a_protocol_that_we_speak_is_let_in() {
-    let hub = hub(&[]).await;
+    let hub = hub(&["--compat", "hello3d=0,moonsurf=0,mcp_browser=0"]).await;
     let root = Dial::root(hub.port());
     for offered in [&["tabwire.v2"][..], &["graphql-ws"], &["TABWIRE.V1"]] {
         let answer = root.clone().offer_only(offered).try_connect().await.err().flatten();
@@ -122,6 +122,13 @@ async fn only_a_protocol_that_we_speak_is_let_in() {
         let ask = Ask::own_get(path).header("Sec-WebSocket-Protocol", "tabwire.v2");
         let answer = handshake(ask, &[KEY], &["13"]).send(hub.port()).await.must_be(400);
         assert!(answer.text().contains("tabwire.v1"), "it says which: {}", answer.text());
+    }
+    for dialect in ["hello3d", "moonsurf", "mcp_browser"] {
+        for offered in ["tabwire.v2", "Tabwire.V1"] {
+            let ask = Ask::own_get("/").header("Sec-WebSocket-Protocol", offered);
+            let port = hub.compat(dialect);
+            handshake(ask, &[KEY], &["13"]).send(port).await.must_be(400);
+        }
     }
     let among = root.offer_only(&["graphql-ws", "tabwire.v1", "tabwire.v2"]).connect().await;
     assert_eq!(among.response.header("sec-websocket-protocol"), Some("tabwire.v1"));
@@ -173,10 +180,21 @@ async fn a_handshake_that_is_none_is_refused() {
     }
     let twice = native().header("Sec-WebSocket-Protocol", "tabwire.v1");
     handshake(twice, &[KEY], &["13"]).send(hub.port()).await.must_be(400);
+    for length in ["5", "0, 0", "x"] {
+        let ask = native().header("Content-Length", length);
+        handshake(ask, &[KEY], &["13"]).send(hub.port()).await.must_be(400);
+    }
+    let chunked = native().header("Transfer-Encoding", "chunked");
+    handshake(chunked, &[KEY], &["13"]).send(hub.port()).await.must_be(400);
     for method in ["POST", "PUT", "DELETE"] {
         let ask = Ask::new(method, "/session/x").header("Sec-WebSocket-Protocol", "tabwire.v1");
         handshake(ask, &[KEY], &["13"]).send(hub.port()).await.must_be(405);
     }
+    let old = handshake(native(), &[KEY], &["13"]).bytes(hub.port());
+    let old = String::from_utf8(old).unwrap().replacen("HTTP/1.1", "HTTP/1.0", 1);
+    let mut http = Http::connect(hub.port()).await;
+    http.send(old.as_bytes()).await.unwrap();
+    assert_eq!(http.read_response().await.unwrap().unwrap().status, 400, "HTTP/1.0");
     let right = handshake(native(), &[KEY], &["13"]).send(hub.port()).await.must_be(101);
     // The example of RFC 6455.
     assert_eq!(right.header("sec-websocket-accept"), Some("s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
