@@ -20,7 +20,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tools::Workplace;
 
-use crate::{Caller, Era, sessions::PostStream};
+use crate::{Caller, Era, backend::Answer, large_answers::LargeAnswers, sessions::PostStream};
 
 /// Where a request says under which key it is made.
 pub const IDEMPOTENCY_KEY: &str = "tabwire/idempotencyKey";
@@ -36,6 +36,7 @@ pub struct Call {
     caller: Caller,
     /// The least severe message to send; `None` sends none.
     threshold: Option<Severity>,
+    large: LargeAnswers,
 }
 
 impl Call {
@@ -43,6 +44,7 @@ impl Call {
         context: RequestContext<RoleServer>,
         fallback: &Caller,
         level: Severity,
+        large: &LargeAnswers,
     ) -> Self {
         let era = Era::of(&context);
         let caller = Caller::of(&context.extensions, fallback);
@@ -50,7 +52,15 @@ impl Call {
             Era::Legacy => Some(level),
             Era::Modern => context.meta.log_level().map(Severity::from),
         };
-        Self { context, era, caller, threshold }
+        let own = context.extensions.get::<Parts>();
+        let own = own.and_then(|parts| parts.extensions.get::<LargeAnswers>());
+        let large = own.unwrap_or(large).clone();
+        Self { context, era, caller, threshold, large }
+    }
+
+    /// Waits until an answer of so many bytes may be made.
+    pub async fn make_room(&self, bytes: usize) -> Answer<()> {
+        self.large.reserve(&self.context.id, &self.context.ct, bytes).await
     }
 
     /// Returns which rules the request follows.

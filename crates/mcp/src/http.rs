@@ -6,14 +6,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use ::http::{Method, Request, Response, StatusCode, header};
+use ::http::{HeaderMap, Method, Request, Response, StatusCode, header};
 use axum::{
-    Router,
+    BoxError, Router,
     body::Body,
     extract::{Path, State},
     routing::any,
 };
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
 use rmcp::{
     model::{ErrorData, JsonRpcError},
@@ -24,8 +24,10 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Backend, Caller, Mcp, Server,
-    lines::{refusal, refusal_of_shape},
+    large_answers::{HTTP_ROOM, LargeAnswers},
+    lines::{is_object, refusal, refusal_of_shape},
     sessions::Sessions,
+    sliced_body::SlicedBody,
 };
 
 /// Limits and names of the endpoint.
@@ -78,6 +80,7 @@ struct Endpoint<B> {
     max_body: usize,
     body_timeout: Duration,
     answers: TaskTracker,
+    large: LargeAnswers,
 }
 
 /// Returns the routes of the endpoint.
@@ -91,6 +94,7 @@ pub fn routes<B: Backend>(mcp: Mcp<B>, config: &Config) -> Router {
         max_body: config.max_body,
         body_timeout: config.body_timeout,
         answers: config.answers.clone(),
+        large: LargeAnswers::with_room(HTTP_ROOM),
     });
     Router::new()
         .route("/mcp", any(free::<B>))
@@ -143,33 +147,36 @@ impl<B: Backend> Endpoint<B> {
         }
         let (parts, body) = request.into_parts();
         let under_way = self.answers.token();
+        let json = is_json(&parts.headers);
         let body = match self.read(body).await {
             Ok(body) => body,
             Err(refusal) => return refusal,
         };
-        let request = Request::from_parts(parts, Full::new(body.clone()));
-        let json = is_json(&request);
+        // `rmcp` would quote all of it in an error that nobody sees.
+        if json && !is_object(&body) {
+            return refuse(StatusCode::BAD_REQUEST, &refusal(&body));
+        }
+        // Made before it is needed: kept for later, the body would be there as long as the call.
+        let broken = refusal(&body);
+        let mut request = Request::from_parts(parts, Full::new(body));
+        let large = self.large.of_request();
+        request.extensions_mut().insert(large.clone());
         let response = self.service.handle(request).await;
         // With the right content type, this status means that the body did not parse.
         if json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-            return refuse(StatusCode::BAD_REQUEST, &refusal(&body));
+            return refuse(StatusCode::BAD_REQUEST, &broken);
         }
-        response.map(|body| {
-            Body::new(body.map_frame(move |frame| {
-                let _ = &under_way;
-                frame
-            }))
-        })
+        response.map(|body| Body::new(SlicedBody::new(body, (under_way, large))))
     }
 
     /// Reads a body, and looks at its shape before anybody builds a tree of it.
     async fn read(&self, body: Body) -> Result<Bytes, Response<Body>> {
-        let reading = Limited::new(body, self.max_body).collect();
+        let reading = collect(Limited::new(body, self.max_body));
         let Ok(read) = time::timeout(self.body_timeout, reading).await else {
             let message = format!("the body took longer than {:?}", self.body_timeout);
             return Err(refuse(StatusCode::REQUEST_TIMEOUT, &anonymous(message)));
         };
-        let body = read.map_err(|error| unreadable(&*error, self.max_body))?.to_bytes();
+        let body = read.map_err(|error| unreadable(&*error, self.max_body))?;
         match refusal_of_shape(&body) {
             Some(error) => Err(refuse(StatusCode::PAYLOAD_TOO_LARGE, &error)),
             None => Ok(body),
@@ -180,6 +187,17 @@ impl<B: Backend> Endpoint<B> {
         let id = request.headers().get("mcp-session-id").and_then(|id| id.to_str().ok());
         id.is_some_and(|id| self.sessions.is_foreign(id, caller))
     }
+}
+
+/// Reads a body into one piece as it comes: put together at its end, it would be there twice.
+async fn collect(mut body: Limited<Body>) -> Result<Bytes, BoxError> {
+    let mut whole = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        if let Ok(data) = frame?.into_data() {
+            whole.extend_from_slice(&data);
+        }
+    }
+    Ok(whole.freeze())
 }
 
 /// Completes the caller that the edge may have put into the request.
@@ -194,9 +212,10 @@ fn identify(request: &Request<Body>, binding: Option<String>) -> Caller {
     }
 }
 
-fn is_json<T>(request: &Request<T>) -> bool {
-    let content_type = request.headers().get(header::CONTENT_TYPE);
-    content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json"))
+fn is_json(headers: &HeaderMap) -> bool {
+    headers
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|value| value.as_bytes().starts_with(b"application/json"))
 }
 
 fn unreadable(

@@ -139,7 +139,7 @@ impl Backend for HubBackend {
         request: ReadResourceRequestParams,
         call: &Call,
     ) -> Answer<ReadResourceResponse> {
-        resources::read(&self.toolbox, &call.caller().principal, &request.uri).await
+        resources::read(&self.toolbox, call, &request.uri).await
     }
 
     async fn prompts(&self, _: &Call) -> Answer<Vec<Prompt>> {

@@ -21,12 +21,14 @@ mod connection;
 pub mod era;
 pub mod http;
 pub mod hub_backend;
+mod large_answers;
 pub mod lines;
 mod oversize;
 pub mod question;
 mod roots;
 pub mod server;
 pub mod sessions;
+mod sliced_body;
 pub mod stream;
 
 pub use backend::Backend;

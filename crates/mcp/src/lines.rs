@@ -6,10 +6,13 @@
 
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError, RequestId};
 use serde::Deserialize;
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 use tokio::io::{self, AsyncBufReadExt, AsyncRead, BufReader};
 
 use crate::oversize::IdFinder;
+
+/// Bytes of an id, as it is written.
+const LONGEST_ID: usize = 1024;
 
 /// A reader of lines up to a limit.
 pub struct Lines<R> {
@@ -95,12 +98,22 @@ pub fn decode(line: &[u8]) -> Result<ClientJsonRpcMessage, JsonRpcError> {
     if let Some(refusal) = refusal_of_shape(line) {
         return Err(refusal);
     }
+    // Of what is no object the library would quote everything in its error.
+    if !is_object(line) {
+        return Err(refusal(line));
+    }
     serde_json::from_slice(line).map_err(|_| refusal(line))
 }
 
-/// Refuses a message of which no tree is built: it nests too deep, or has too many values.
+/// Refuses a message of which no tree is built: it nests too deep, has too many values, or an id that
+/// could not be found again in its answer.
 pub(crate) fn refusal_of_shape(message: &[u8]) -> Option<JsonRpcError> {
-    let complaint = model::shape::complaint(message)?;
+    let Some(complaint) = model::shape::complaint(message) else {
+        let text = "the id must be a whole number, written without point and exponent, or a text \
+                    of at most 1024 bytes";
+        let error = || JsonRpcError::new(None, ErrorData::invalid_request(text, None));
+        return has_odd_id(message).then(error);
+    };
     // The id is found without a tree: whatever stands between is skipped.
     let mut finder = IdFinder::default();
     finder.feed(message);
@@ -118,12 +131,35 @@ pub(crate) fn refusal(message: &[u8]) -> JsonRpcError {
         return JsonRpcError::new(None, ErrorData::invalid_request(text, None));
     }
     let text = "not a JSON-RPC 2.0 request, notification or response";
-    JsonRpcError::new(id_of(raw), ErrorData::invalid_request(text, None))
+    let id = id_text(message).and_then(|id| serde_json::from_str(id).ok());
+    JsonRpcError::new(id, ErrorData::invalid_request(text, None))
 }
 
-fn id_of(raw: &RawValue) -> Option<RequestId> {
-    let value: Value = serde_json::from_str(raw.get()).ok()?;
-    RequestId::deserialize(value.get("id")?).ok()
+/// Whether the id is a number in another form than an answer would have: `7.0` would come back as 7,
+/// which may be the id of another request. Or it is so long that it is no id.
+fn has_odd_id(message: &[u8]) -> bool {
+    let is_odd = |id: &str| {
+        let is_number = id.starts_with(|first: char| first == '-' || first.is_ascii_digit());
+        let is_whole = || id.parse::<i64>().is_ok_and(|number| number.to_string() == id);
+        id.len() > LONGEST_ID || (is_number && !is_whole())
+    };
+    id_text(message).is_some_and(is_odd)
+}
+
+/// Returns the id of a message as it is written; none of what is no object.
+fn id_text(message: &[u8]) -> Option<&str> {
+    #[derive(Deserialize)]
+    struct Head<'a> {
+        #[serde(borrow)]
+        id: Option<&'a RawValue>,
+    }
+    let head: Head<'_> = serde_json::from_slice(is_object(message).then_some(message)?).ok()?;
+    head.id.map(RawValue::get)
+}
+
+/// Whether a message may be an object of JSON.
+pub(crate) fn is_object(message: &[u8]) -> bool {
+    message.trim_ascii_start().starts_with(b"{")
 }
 
 #[cfg(test)]
@@ -167,6 +203,21 @@ mod tests {
         let input = b"{\"params\":\"xxxxxxxxxxxxxxxx\",\"id\":7}\nnext\n";
         let expected = [Line::TooLong(Some(RequestId::Number(7))), whole("next")];
         assert_eq!(read(input, 8).await, expected);
+    }
+
+    #[test]
+    fn an_id_that_would_come_back_in_another_form_is_refused() {
+        let long = format!("\"{}\"", "x".repeat(LONGEST_ID));
+        for id in ["7.0", "7e0", "-0", "-0.0", "1.5", "70e-1", "99999999999999999999", &long] {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+            let error = decode(line.as_bytes()).unwrap_err();
+            assert_eq!((error.id, error.error.code.0), (None, -32600), "{id}");
+            assert!(error.error.message.contains("whole number"), "{id}");
+        }
+        for id in ["7", "-7", "0", "\"7.0\"", "9223372036854775807"] {
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+            assert!(decode(line.as_bytes()).is_ok(), "{id}");
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use rmcp::{
 };
 use tokio::{
     io::{self, AsyncRead, AsyncWrite, AsyncWriteExt},
-    sync::mpsc,
+    sync::{OwnedSemaphorePermit, mpsc},
     time,
 };
 use tokio_util::{sync::CancellationToken, task::AbortOnDropHandle};
@@ -49,6 +49,12 @@ impl Default for Limits {
             faults: 100,
         }
     }
+}
+
+/// A line to be written, with the room that it holds until then.
+struct OutgoingLine {
+    bytes: Bytes,
+    _room: Option<OwnedSemaphorePermit>,
 }
 
 /// How a stream ended.
@@ -87,12 +93,12 @@ async fn converse<B: Backend>(
     mcp: &Mcp<B>,
     caller: Caller,
     input: impl AsyncRead + Unpin + Send + 'static,
-    outbox: mpsc::Sender<Bytes>,
+    outbox: mpsc::Sender<OutgoingLine>,
     (limits, gone): (Limits, CancellationToken),
 ) -> Result<(), StreamError> {
     let mut server = mcp.connection(caller);
     server.connection.gone = gone;
-    let transport = LineTransport::new(input, outbox, limits, server.connection.ended.clone());
+    let transport = LineTransport::new(input, outbox, limits, &server.connection);
     let stop = mcp.stop().child_token();
     let running =
         serve_server_with_ct::<_, _, _, TransportAdapterIdentity>(server, transport, stop).await;
@@ -107,7 +113,7 @@ async fn converse<B: Backend>(
 }
 
 /// Writes lines, flushing when there is nothing more to write.
-async fn write(mut queue: mpsc::Receiver<Bytes>, mut output: impl AsyncWrite + Unpin) {
+async fn write(mut queue: mpsc::Receiver<OutgoingLine>, mut output: impl AsyncWrite + Unpin) {
     while let Some(line) = queue.recv().await {
         if let Err(error) = write_ready(line, &mut queue, &mut output).await {
             tracing::debug!(%error, "output failed");
@@ -120,13 +126,14 @@ async fn write(mut queue: mpsc::Receiver<Bytes>, mut output: impl AsyncWrite + U
 }
 
 async fn write_ready(
-    first: Bytes,
-    queue: &mut mpsc::Receiver<Bytes>,
+    first: OutgoingLine,
+    queue: &mut mpsc::Receiver<OutgoingLine>,
     output: &mut (impl AsyncWrite + Unpin),
 ) -> io::Result<()> {
-    output.write_all(&first).await?;
+    output.write_all(&first.bytes).await?;
+    drop(first);
     while let Ok(line) = queue.try_recv() {
-        output.write_all(&line).await?;
+        output.write_all(&line.bytes).await?;
     }
     output.flush().await
 }

@@ -76,8 +76,11 @@ pub fn fill(hub: &Hub, request: &GetPromptRequestParams) -> Answer<GetPromptResp
     let template = TEMPLATES.iter().find(|template| template.name == request.name);
     let template = template.ok_or_else(|| {
         let names: Vec<_> = TEMPLATES.iter().map(|template| template.name).collect();
-        let message =
-            format!("there is no prompt {:?}; there are {}", request.name, names.join(", "));
+        let message = format!(
+            "there is no prompt {:?}; there are {}",
+            shorten(&request.name, 80),
+            names.join(", ")
+        );
         ErrorData::invalid_params(message, None)
     })?;
     let argument = |name: &str| {

@@ -5,14 +5,13 @@
 //! `/events?since=N`, where `{session}` is a name or an id; `tabwire://result/{id}`, which is not
 //! listed.
 
-use std::sync::Arc;
-
 use base64::{Engine, engine::general_purpose::STANDARD};
-use hub::{Hub, Session, Source, StateQuery};
-use model::{Fault, Kind, Sequence};
+use hub::{Hub, Session, Source, StateAnswer, StateQuery};
+use model::{Fault, Kind, Sequence, page_text};
 use rmcp::model::{
     CacheScope, ErrorData, ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate,
 };
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tools::{
     Toolbox, browser_instance,
@@ -20,7 +19,7 @@ use tools::{
 };
 
 use super::results::from_json;
-use crate::backend::Answer;
+use crate::{Call, backend::Answer};
 
 /// The list of sessions.
 pub const SESSIONS: &str = "tabwire://sessions";
@@ -73,23 +72,22 @@ pub fn templates() -> Answer<Vec<ResourceTemplate>> {
         .collect()
 }
 
-/// Reads a resource, for a principal.
-pub async fn read(
-    toolbox: &Toolbox,
-    principal: &str,
-    address: &str,
-) -> Answer<ReadResourceResponse> {
+/// Reads a resource, for whoever calls.
+pub async fn read(toolbox: &Toolbox, call: &Call, address: &str) -> Answer<ReadResourceResponse> {
     let hub = &toolbox.hub;
     if let Some(id) = address.strip_prefix(shelf::PREFIX) {
-        let kept = toolbox.shelf.read(principal, id).map_err(|fault| not_there(address, &fault))?;
+        let kept = toolbox.shelf.read(&call.caller().principal, id);
+        let kept = kept.map_err(|fault| not_there(address, &fault))?;
+        call.make_room(kept.content.len()).await?;
         return contents(large(address, &kept));
     }
     let body = match address.strip_prefix("tabwire://session/") {
         _ if address == SESSIONS => sessions(hub),
-        Some(rest) => part_of_session(hub, address, rest).await?,
+        Some(rest) => part_of_session(hub, call, address, rest).await?,
         None => return Err(unknown(address)),
     };
-    contents(json!({"uri": address, "mimeType": "application/json", "text": body.to_string()}))
+    let text = page_text::json(&body.to_string()).into_owned();
+    contents(json!({"uri": address, "mimeType": "application/json", "text": text}))
 }
 
 fn contents(written: Value) -> Answer<ReadResourceResponse> {
@@ -97,10 +95,14 @@ fn contents(written: Value) -> Answer<ReadResourceResponse> {
     Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
 }
 
-/// A large result: as text where it is text, else as bytes.
+/// A large result: as text where it is text, else as bytes. In text all is to be seen.
 fn large(address: &str, kept: &Kept) -> Value {
     match std::str::from_utf8(&kept.content) {
         Ok(text) if is_text(&kept.mime_type) => {
+            let text = match serde_json::from_str::<IgnoredAny>(text) {
+                Ok(_) => page_text::json(text),
+                Err(_) => page_text::content(text),
+            };
             json!({"uri": address, "mimeType": kept.mime_type, "text": text})
         }
         _ => {
@@ -115,12 +117,17 @@ fn is_text(mime_type: &str) -> bool {
     mime_type.starts_with("text/") || words.iter().any(|word| mime_type.ends_with(word))
 }
 
-async fn part_of_session(hub: &Hub, address: &str, rest: &str) -> Answer<Value> {
+async fn part_of_session(hub: &Hub, call: &Call, address: &str, rest: &str) -> Answer<Value> {
     let (name, part) = rest.split_once('/').ok_or_else(|| unknown(address))?;
     let (part, query) = part.split_once('?').unwrap_or((part, ""));
     let session = hub.find(name).map_err(|fault| not_there(address, &fault))?;
     match part {
-        "state" => state(hub, &session).await.map_err(|fault| not_there(address, &fault)),
+        "state" => {
+            let answer = hub.state(&session, &StateQuery::default()).await;
+            let answer = answer.map_err(|fault| not_there(address, &fault))?;
+            call.make_room(answer.value.size()).await?;
+            Ok(state(&answer))
+        }
         "tabs" => Ok(tabs(&session)),
         "events" => Ok(events(&session, since(query)?)),
         _ => Err(unknown(address)),
@@ -142,20 +149,19 @@ fn sessions(hub: &Hub) -> Value {
     json!({ "sessions": list })
 }
 
-async fn state(hub: &Hub, session: &Arc<Session>) -> Result<Value, Fault> {
-    let answer = hub.state(session, &StateQuery::default()).await?;
+fn state(answer: &StateAnswer) -> Value {
     let source = match answer.source {
         Source::Cache => "cache",
         Source::Live => "live",
         Source::Stale(_) => "stale",
     };
-    Ok(json!({
+    json!({
         "value": answer.value.to_value().unwrap_or_default(),
         "source": source,
         "ageMs": answer.age.as_millis() as u64,
         "version": answer.version,
         "connected": answer.connected,
-    }))
+    })
 }
 
 fn tabs(session: &Session) -> Value {

@@ -1,6 +1,6 @@
 //! Tools and what they give back, as MCP says it.
 
-use model::{Code, Fault};
+use model::{Code, Fault, page_text};
 use rmcp::model::{
     CallToolResponse, CallToolResult, ContentBlock, ErrorData, MetaObject, Resource, Tool,
 };
@@ -95,7 +95,7 @@ fn success(output: Output) -> CallToolResult {
 
 /// Writes where something large can be read.
 fn link(link: &Link) -> ContentBlock {
-    let resource = Resource::new(&link.uri, &link.name);
+    let resource = Resource::new(&link.uri, page_text::line(&link.name));
     ContentBlock::resource_link(
         resource.with_mime_type(&link.mime_type).with_size(link.bytes as u64),
     )

@@ -22,10 +22,14 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Limits,
+    Limits, OutgoingLine,
     admission::{Backlog, Entry, OpenRequests},
 };
-use crate::lines::{Line, Lines, decode};
+use crate::{
+    connection::Connection,
+    large_answers::LargeAnswers,
+    lines::{Line, Lines, decode},
+};
 
 /// The code of a request that was refused because too many are open.
 const BUSY: ErrorCode = ErrorCode(-32000);
@@ -40,7 +44,8 @@ pub(super) struct LineTransport<R> {
     limits: Limits,
     open: Arc<OpenRequests>,
     /// `None` once closed.
-    outbox: Option<mpsc::Sender<Bytes>>,
+    outbox: Option<mpsc::Sender<OutgoingLine>>,
+    large: LargeAnswers,
     unwritten: Arc<Backlog>,
     ended: CancellationToken,
     /// A message that waits for room.
@@ -55,20 +60,21 @@ pub(super) struct LineTransport<R> {
 }
 
 impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
-    /// Reads from `input`, queues answers in `outbox`, and cancels `ended` at the end of input.
+    /// Reads from `input`, queues answers in `outbox`, and tells the connection of the input's end.
     pub(super) fn new(
         input: R,
-        outbox: mpsc::Sender<Bytes>,
+        outbox: mpsc::Sender<OutgoingLine>,
         limits: Limits,
-        ended: CancellationToken,
+        connection: &Connection,
     ) -> Self {
         Self {
             lines: Lines::new(input, limits.line),
             limits,
             open: Arc::default(),
             outbox: Some(outbox),
+            large: connection.large.clone(),
             unwritten: Arc::default(),
-            ended,
+            ended: connection.ended.clone(),
             parked: None,
             refusal: None,
             faults: 0,
@@ -144,6 +150,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
         let message = self.parked.take()?;
         if let Some(id) = cancelled(&message) {
             self.open.leave(id);
+            drop(self.large.take(id));
         }
         let welcome = self.settled || matches!(message, ClientJsonRpcMessage::Request(_));
         welcome.then_some(message)
@@ -162,8 +169,8 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
     /// Sends a waiting refusal; `None` means that nobody writes any more.
     async fn send_refusal(&mut self) -> Option<()> {
         let room = self.outbox.as_ref()?.reserve().await.ok()?;
-        if let Some(line) = self.refusal.take() {
-            room.send(line);
+        if let Some(bytes) = self.refusal.take() {
+            room.send(OutgoingLine { bytes, _room: None });
         }
         Some(())
     }
@@ -177,15 +184,16 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let outbox = self.outbox.clone();
-        let open = self.open.clone();
+        let (open, large) = (self.open.clone(), self.large.clone());
         let counted = self.unwritten.clone().count();
         async move {
             let outbox = outbox.ok_or(io::ErrorKind::NotConnected)?;
-            let line = encode(&message)?;
+            let bytes = encode(&message)?;
+            let id = answered(&message);
+            let line = OutgoingLine { bytes, _room: id.and_then(|id| large.take(id)) };
             // Before it is sent: a client that has its answer may use the id again at once.
-            if let Some(id) = answered(&message) {
-                open.leave(id);
-            }
+            id.inspect(|id| open.leave(id));
+            drop(message);
             let sent = outbox.send(line).await;
             drop(counted);
             sent.map_err(|_| io::ErrorKind::BrokenPipe.into())

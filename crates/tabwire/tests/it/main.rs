@@ -13,7 +13,7 @@
 //! - AI clients, from [`mcp_scene`]: [`mcp_eras`], [`mcp_apps`], [`mcp_changes`], [`mcp_resources`],
 //!   [`mcp_results`], [`mcp_prompts`], [`mcp_waiting`], [`mcp_pages`], [`mcp_progress`],
 //!   [`mcp_cancelling`], [`mcp_crowd`], [`mcp_binding`], [`mcp_lines`], [`mcp_bodies`], [`mcp_greed`],
-//!   [`mcp_gates`], [`mcp_relay`]; files that they put into pages: [`uploads`];
+//!   [`mcp_unread`], [`mcp_gates`], [`mcp_relay`]; files that they put into pages: [`uploads`];
 //! - one hub per machine: [`machine_starts`], [`machine_deaths`], [`machine_frozen`],
 //!   [`machine_sleep`], [`machine_status`], [`machine_terms`];
 //! - clients of other projects: [`seed_hello3d`], [`seed_hello3d_tools`], [`seed_hello3d_pages`],
@@ -80,6 +80,7 @@ mod mcp_relay;
 mod mcp_resources;
 mod mcp_results;
 mod mcp_scene;
+mod mcp_unread;
 mod mcp_waiting;
 mod messages;
 mod metrics;

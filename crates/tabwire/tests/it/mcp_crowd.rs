@@ -140,6 +140,9 @@ async fn a_large_and_awkward_result_arrives_whole() {
     let awkward = "line\nend\r\n\u{2028}\u{0}\u{1F600}\"\\ data: x\n\n";
     let text = format!("{awkward}{}", "x".repeat(3 << 20));
     let answer = text.clone();
+    // The whole is there, with what cannot be seen written out too.
+    let visible = "line\nend\n\\u{2028}\\u{0}\u{1F600}\"\\ data: x\n\n";
+    let visible = text.replacen(awkward, visible, 1);
     let peer = FakeBrowser::app(hub.port(), "north");
     let _north = FakeApp::start(peer, &["look?"], move |_| Answer::Result(json!(answer))).await;
     for (way, mut client) in every_way(&hub).await {
@@ -150,7 +153,7 @@ async fn a_large_and_awkward_result_arrives_whole() {
         assert!(shown.starts_with(beginning) && shown.len() < 25_000, "{way:?}");
         let uri = &result["structuredContent"]["uri"];
         let whole = client.request("resources/read", json!({ "uri": uri })).await.result();
-        assert!(whole["contents"][0]["text"] == json!(text), "{way:?}");
+        assert!(whole["contents"][0]["text"] == json!(visible), "{way:?}");
     }
 }
 

@@ -233,6 +233,22 @@ async fn a_body_of_many_small_values_costs_no_more_than_three_times_its_bytes() 
 }
 
 #[tokio::test]
+async fn a_body_that_is_one_long_text_costs_no_more_than_three_times_its_bytes() {
+    for piece in ["x", "\\n", "\\ud83d\\ude00"] {
+        let scene = Scene::new(&[]).await;
+        let ask = Ask::own("POST", "/mcp").header("Content-Type", "application/json");
+        let ask = ask.header("Accept", ACCEPT);
+        ask.clone().body(b"{}".to_vec()).send(scene.port()).await.must_be(400);
+        let before = scene.hub.peak_memory_kib();
+        let text = format!("\"{}\"", piece.repeat((15 << 20) / piece.len()));
+        let limit = 3 * (text.len() >> 10) as u64;
+        ask.body(text.into_bytes()).send(scene.port()).await.must_be(400);
+        let grown = scene.hub.peak_memory_kib() - before;
+        assert!(grown <= limit, "{grown} KiB for a text of {piece:?}, limit {limit}");
+    }
+}
+
+#[tokio::test]
 async fn a_line_of_many_small_values_is_refused_with_its_id() {
     let scene = Scene::new(&[]).await;
     for era in [Era::Modern, LEGACY] {

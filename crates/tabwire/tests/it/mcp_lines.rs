@@ -206,6 +206,30 @@ async fn ids_come_back_as_they_were_given() {
 }
 
 #[tokio::test]
+async fn an_id_that_is_another_when_it_comes_back_is_refused_and_takes_nobodys_answer() {
+    let hub = hub(&[]).await;
+    let mut north = FakeBrowser::with_tools(hub.port(), "north", &["paint"]).await;
+    for era in ERAS {
+        let mut client = stdio(&hub, era).await;
+        let mut message = client.message("tools/call", json!({"name": "paint"}));
+        message["id"] = json!(7);
+        client.send(&message).await;
+        let call = north.call().await;
+        for id in ["7.0", "7e0", "70e-1", "-0", "1.5"] {
+            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"ping\"}}\n");
+            client.send_bytes(line.as_bytes()).await;
+            let refused = client.recv().await.unwrap();
+            assert_eq!(refused["error"]["code"], -32600, "{era:?} {id}: {refused}");
+            assert_eq!(refused["id"], json!(null), "{era:?} {id}");
+        }
+        north.answer(&call, json!("done")).await;
+        let answered = client.recv().await.unwrap();
+        assert_eq!(answered["id"], 7, "{era:?}: {answered}");
+        assert_eq!(answered["result"]["content"][0]["text"], "done", "{era:?}");
+    }
+}
+
+#[tokio::test]
 async fn parameters_that_do_not_fit_are_an_error_and_nothing_more() {
     let hub = hub(&[]).await;
     for era in ERAS {
