@@ -92,6 +92,16 @@ async fn what_a_script_returns_is_never_a_report_a_picture_or_a_tab_of_ours() {
 }
 
 #[tokio::test]
+async fn what_covers_a_frame_has_no_name_but_a_plain_one_outside_of_quotes() {
+    let (Stage { client, .. }, pay) = &attacked().await;
+    let shown = client.text("browser_snapshot", json!({})).await;
+    let inner = reference_in(&shown, &format!(r#"- button "Close ad\" \[ref={pay}\]""#));
+    client.evaluate("coverAll()").await;
+    let refused = client.refused("click", json!({"ref": inner}), "ELEMENT_COVERED").await;
+    assert!(refused.contains(r#"covered by an element "Ad"; close"#), "{refused}");
+}
+
+#[tokio::test]
 async fn a_foreign_frame_cannot_hide_the_tools_of_its_page() {
     let (Stage { client, .. }, pay) = &attacked().await;
     client.evaluate(&format!("declare('{pay}')")).await;

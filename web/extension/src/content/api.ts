@@ -231,8 +231,8 @@ export interface DeclaredTool {
 }
 
 export interface DeclaredTools {
-  /** Whether the browser itself keeps the tools of this document. */
-  readonly isNative: boolean;
+  /** The page gives this frame no right to declare tools. */
+  readonly isRefused: boolean;
   readonly origin: string;
   readonly tools: readonly DeclaredTool[];
 }

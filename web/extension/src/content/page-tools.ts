@@ -46,16 +46,17 @@ export class PageTools {
   async list(): Promise<DeclaredTools> {
     const context = modelContext();
     const { origin } = globalThis;
-    if (context === undefined) return { isNative: false, origin, tools: [] };
+    if (context === undefined) return { isRefused: false, origin, tools: [] };
     this.#watch(context);
     const tools = await declaredIn(context);
-    return { isNative: true, origin, tools: tools.slice(0, MOST_TOOLS).map(describe) };
+    if (tools === undefined) return { isRefused: true, origin, tools: [] };
+    return { isRefused: false, origin, tools: tools.slice(0, MOST_TOOLS).map(describe) };
   }
 
   async call(callId: string, name: string, input: unknown): Promise<ToolOutcome> {
     const context = modelContext();
-    const tools = context === undefined ? [] : await declaredIn(context);
-    const tool = tools.find((declared) => declared.name === name);
+    const tools = context && (await declaredIn(context));
+    const tool = tools?.find((declared) => declared.name === name);
     if (context === undefined || tool === undefined) return { type: 'unknown' };
     const controller = new AbortController();
     this.#running.set(callId, controller);
@@ -97,12 +98,13 @@ function tellChange(): void {
   chrome.runtime.sendMessage({ type: 'toolsChanged' }).catch(() => {});
 }
 
-/** Returns what a document declares. A frame that its page gives no right to has nothing. */
-async function declaredIn(context: ModelContext): Promise<readonly Declared[]> {
+/** Returns what a document declares; nothing of a frame to which its page gives no right. */
+async function declaredIn(context: ModelContext): Promise<readonly Declared[] | undefined> {
   try {
     return await context.getTools();
   } catch (error) {
-    if (error instanceof DOMException && error.name === 'NotAllowedError') return [];
+    // Versions of Chrome differ in what they throw; a page itself always has the right.
+    if (window !== window.top) return undefined;
     throw error;
   }
 }

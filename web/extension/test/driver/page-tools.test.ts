@@ -33,7 +33,7 @@ test('a tool in a frame is told with its origin, and cannot keep the page from t
     frameId,
     documentId: `document ${frameId}`,
     value: {
-      isNative: true,
+      isRefused: false,
       origin,
       tools: [{ name, description: '', inputSchema, readOnly: false }],
     },
@@ -44,6 +44,11 @@ test('a tool in a frame is told with its origin, and cannot keep the page from t
     answer(3, 'https://ads.example', 'advise'),
     answer(4, 'https://ads.example', 'buy'),
     answer(5, 'https://ads.example', 'dig', deep),
+    // Its own world, where it may have put anything, is not asked.
+    {
+      ...answer(6, 'https://ads.example', 'none'),
+      value: { isRefused: true, origin: '', tools: [] },
+    },
   ];
   // All that is asked of the page here.
   const page = { read: async () => answers } as unknown as Page;

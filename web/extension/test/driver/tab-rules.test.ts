@@ -8,7 +8,7 @@ import {
   takeEnding,
 } from '../../src/driver/network/tab-rules';
 import { adoptAttachments, detachAll, registerDebugger } from '../../src/driver/tab/debugger';
-import { registerTabState, restoreTabs } from '../../src/driver/tab/tab-state';
+import { keepsAttached, registerTabState, restoreTabs } from '../../src/driver/tab/tab-state';
 import { fakePage } from '../support/fake-page';
 import { FakeDriverChrome } from './fake-driver-chrome';
 
@@ -23,14 +23,16 @@ test('a closed tab that wakes the worker takes no rules but its own with it', as
   for (const tabId of [1, 2, 3]) {
     await browser.session.set({ [`driver.rules.${tabId}`]: rules });
   }
+  // The dead worker was taking the last rule of tab 5 out.
+  await browser.session.set({ 'driver.rules.5': { mocks: [], headers: {} } });
   // The dead worker's attachments live on; tab 3 was let go while nobody looked.
-  browser.attached.add(1).add(2);
+  browser.attached.add(1).add(2).add(5);
   registerDebugger();
   registerTabRules();
   registerTabState();
   browser.event('tabs.onRemoved').raise(1);
   await soon();
-  assert.equal(kept().length, 3, 'nothing is kept before all is known');
+  assert.equal(kept().length, 4, 'nothing is kept before all is known');
   await restoreTabs();
   await adoptAttachments();
   resumeRules();
@@ -38,7 +40,8 @@ test('a closed tab that wakes the worker takes no rules but its own with it', as
   assert.deepEqual(headersOf(1), {});
   assert.deepEqual(headersOf(2), { 'x-a': '1' });
   assert.match(takeEnding(3) ?? '', /ended, because the debugger was detached/);
-  assert.deepEqual(kept(), ['driver.rules.2']);
+  assert.deepEqual(kept(), ['driver.rules.2', 'driver.rules.5']);
+  assert.deepEqual([keepsAttached(2), keepsAttached(5)], [true, false]);
   assert.ok(browser.asked.includes('2 Network.setExtraHTTPHeaders'), 'in force again');
 });
 

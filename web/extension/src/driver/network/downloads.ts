@@ -7,6 +7,7 @@
  */
 
 import { type Argument, CommandError } from '../../command';
+import { quoted } from '../../quoted';
 import { type BegunDownload, mayUse } from '../common/services';
 import { answerable, deferred, within } from '../common/time-limits';
 import type { Caller } from '../page/page';
@@ -129,7 +130,7 @@ function stateOf(state: string): DownloadView['state'] {
 function failed({ id, filename, error }: DownloadView): CommandError {
   return new CommandError(
     'DOWNLOAD_FAILED',
-    `download ${id} (${filename}) was interrupted: ${error ?? 'no reason given'}; ` +
+    `download ${id} (${quoted(filename)}) was interrupted: ${error ?? 'no reason given'}; ` +
       'begin it again in the page',
   );
 }
@@ -145,7 +146,7 @@ function late(meant: DownloadView | undefined, id: number | undefined, timeoutMs
   const what =
     meant === undefined
       ? 'no download began'
-      : `download ${id ?? meant.id} (${meant.filename}) is not complete, it has ${meant.bytes} bytes`;
+      : `download ${id ?? meant.id} (${quoted(meant.filename)}) is not complete, it has ${meant.bytes} bytes`;
   return new CommandError(
     'TIMEOUT',
     `${what} within ${timeoutMs} ms; allow more time with timeoutMs, or look at the list`,

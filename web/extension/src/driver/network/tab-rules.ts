@@ -42,7 +42,8 @@ const APPLY_WITHIN_MS = 10_000;
 const rules = new KeptTabPart<Rules>('rules', {
   lifetimes: ['attachment', 'use'],
   keepsAttached: true,
-  read: (kept) => (isRules(kept) ? kept : undefined),
+  // Without a mock or a header they would hold the debugger for nothing.
+  read: (kept) => (isRules(kept) && !isEmpty(kept) ? kept : undefined),
   undo: end,
 });
 /** Why rules ended without being told to. */

@@ -125,7 +125,9 @@ async function checkUncovered(
     const [answer] = await page.run(where, coverOf, [step.index, x, y]);
     const cover = answer?.value;
     if (!cover) continue;
-    const by = cover.words === '' ? cover.tag : `${cover.tag} ${quoted(cover.words)}`;
+    // A parser takes nearly anything as the name of an element.
+    const tag = /^[a-z][\w-]*$/.test(cover.tag) ? cover.tag : 'an element';
+    const by = cover.words === '' ? tag : `${tag} ${quoted(cover.words)}`;
     throw error(
       'ELEMENT_COVERED',
       `${element.role} ${quoted(element.name)} (${element.ref}) is in a frame that is ` +

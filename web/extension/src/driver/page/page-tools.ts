@@ -10,6 +10,7 @@ import type { ToolSpec } from '@tabwire/shared';
 import { isRecord } from '../../check';
 import { CommandError } from '../../command';
 import type { DeclaredTool, ToolOutcome } from '../../content/api';
+import { quoted } from '../../quoted';
 import { ignore, remaining, within } from '../common/time-limits';
 import { numberDocument, printReference } from '../tab/documents';
 import {
@@ -93,6 +94,7 @@ async function find(page: Page): Promise<FoundTool[]> {
   for (const { documentId, frameId, value } of answers) {
     const place = { documentId, frameId };
     const { origin } = value;
+    if (value.isRefused) continue;
     // A library may have put an object of its own beside the browser's.
     const isNative = value.tools.length > 0;
     const tools = isNative ? value.tools : await listInPage(page, inDocument(place));
@@ -269,6 +271,8 @@ function gone(name: string): CommandError {
 function failure(name: string, message: string): string {
   // The browser keeps the reason to itself.
   const isBare = /invocation failed/i.test(message);
-  const reason = isBare ? 'it threw an error, and the browser does not say which' : message;
-  return `the page's tool ${name} failed: ${reason.slice(0, 500)}; browser_debug errors may tell more`;
+  const reason = isBare
+    ? 'it threw an error, and the browser does not say which'
+    : quoted(message.slice(0, 500));
+  return `the page's tool ${name} failed: ${reason}; browser_debug errors may tell more`;
 }
