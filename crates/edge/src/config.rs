@@ -57,7 +57,8 @@ pub struct Config {
     pub message_bytes: usize,
     /// Most fragments of one message.
     pub fragments_max: usize,
-    /// How long one write to a browser may take before its socket is closed.
+    /// How long a browser, or a client over HTTP, may read nothing of what it is sent before its
+    /// connection is closed.
     #[serde(with = "humantime_serde")]
     #[schemars(with = "String")]
     pub write_timeout: Duration,

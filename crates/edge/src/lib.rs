@@ -6,7 +6,7 @@
 //! - [`gate`]: what every request passes before any effect;
 //! - [`naming`]: who a connecting peer is and what it speaks;
 //! - [`compat`]: extra ports for clients of other projects; [`register`]: how some of those begin;
-//! - [`framing`]: heads that tell two ends;
+//! - [`framing`]: heads that tell two ends; [`stalled_writes`]: answers that nobody reads;
 //! - [`browser_ws`]: the upgrade; [`connection`]: one socket's life; [`meter`]: its limits;
 //! - [`echo`]: a socket that sends back, for suites that test WebSocket servers;
 //! - [`status`]: health, metrics, info; [`admin`]: the API of command line and dashboard;
@@ -31,6 +31,7 @@ pub mod naming;
 pub mod pages;
 pub mod register;
 pub mod reply;
+pub mod stalled_writes;
 pub mod status;
 
 pub use crate::{config::Config, edge::Edge, listener::BindError};

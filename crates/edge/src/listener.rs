@@ -32,6 +32,7 @@ use crate::{
     gate::{self, Door, Ends},
     metrics::Counted,
     reply,
+    stalled_writes::StalledWrites,
 };
 
 /// Connections that the kernel may hold until we accept them. With tokio's 128, a burst of
@@ -172,9 +173,11 @@ where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (io, verdict) = framing::watch(io);
+    let (io, limit) = StalledWrites::limit(io, edge.config.load().write_timeout);
     let service = hyper::service::service_fn(|mut request: Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(ends);
-        let (edge, router, verdict) = (edge.clone(), router.clone(), verdict.clone());
+        let (edge, router) = (edge.clone(), router.clone());
+        let (verdict, limit) = (verdict.clone(), limit.clone());
         async move {
             if verdict.is_ambiguous() {
                 edge.metrics.refused("framing");
@@ -183,6 +186,9 @@ where
             let is_last = framing::is_last(request.headers());
             let answer = gate::guard(&edge, router, request.map(Body::new)).await;
             let is_switched = answer.status() == StatusCode::SWITCHING_PROTOCOLS;
+            if is_switched {
+                limit.lift();
+            }
             Ok(if is_last && !is_switched { last(answer) } else { answer })
         }
     });
