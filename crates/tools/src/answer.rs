@@ -93,8 +93,9 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
     if let Value::Object(fields) = &mut output.structured {
         fields.extend(kept);
     }
+    let is_bare = output.is_bare && lines.is_empty();
     lines.extend(Some(output.text).filter(|text| !text.is_empty()));
-    Output { text: lines.join("\n"), source: Some(Source::of(session)), ..output }
+    Output { text: lines.join("\n"), is_bare, source: Some(Source::of(session)), ..output }
 }
 
 /// Takes the picture out of what an app's tool answered, and cuts the rest, as it is done with what
@@ -111,6 +112,7 @@ pub(crate) fn of_app(tool: &str, mut output: Output) -> Output {
     let mut output = shorten(output, tool, LESS_OF_APP);
     output.structured["image"] = shown.about;
     output.text = [shown.line, output.text].join("\n").trim_end().to_owned();
+    output.is_bare = false;
     output
 }
 

@@ -9,6 +9,9 @@ use serde_json::{Map, Value, json};
 
 const UNLISTED: &str = "unlisted";
 const ALSO: &str = "also";
+/// Keywords of JSON Schema whose members have names of the schema's author.
+const NAMED_SCHEMAS: [&str; 5] =
+    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /// Returns what a client reads.
 pub fn listed(schema: &Value) -> Value {
@@ -54,20 +57,47 @@ pub(crate) fn declared(schema: &Json, ours: &[(&str, &str)]) -> Value {
 }
 
 /// Makes descriptions one line without marks of ours, and everything else visible. A name or value
-/// that is written in another way now is refused by the schema itself, which stays as it is.
+/// that is written in another way now is refused by the schema itself, which stays as it is; a value
+/// that it only suggests is left out.
 fn readable(schema: Value) -> Value {
-    let field = |(name, value): (String, Value)| match (name.as_str(), value) {
-        ("description" | "title" | "$comment", Value::String(text)) => {
-            (name, json!(page_text::line(&text)))
-        }
-        (_, value) => (page_text::content(&name).into_owned(), readable(value)),
-    };
     match schema {
-        Value::Object(fields) => Value::Object(fields.into_iter().map(field).collect()),
+        Value::Object(fields) => Value::Object(fields.into_iter().filter_map(keyword).collect()),
         Value::Array(items) => Value::Array(items.into_iter().map(readable).collect()),
-        Value::String(text) => json!(page_text::content(&text)),
+        other => visible(other),
+    }
+}
+
+fn keyword((name, value): (String, Value)) -> Option<(String, Value)> {
+    let value = match (name.as_str(), value) {
+        ("description" | "title" | "$comment", Value::String(text)) => {
+            json!(page_text::line(&text))
+        }
+        (name, Value::Object(members)) if NAMED_SCHEMAS.contains(&name) => {
+            let member = |(name, schema): (String, Value)| (visible_text(&name), readable(schema));
+            Value::Object(members.into_iter().map(member).collect())
+        }
+        ("default" | "examples", value) => Some(value).filter(|it| visible(it.clone()) == *it)?,
+        ("const" | "enum", value) => visible(value),
+        (_, value) => readable(value),
+    };
+    Some((visible_text(&name), value))
+}
+
+/// Writes out what cannot be seen in the texts and names of a value.
+fn visible(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let field = |(name, value): (String, Value)| (visible_text(&name), visible(value));
+            Value::Object(fields.into_iter().map(field).collect())
+        }
+        Value::Array(items) => Value::Array(items.into_iter().map(visible).collect()),
+        Value::String(text) => json!(visible_text(&text)),
         other => other,
     }
+}
+
+fn visible_text(text: &str) -> String {
+    page_text::content(text).into_owned()
 }
 
 /// Returns whether a property is accepted without being listed.
@@ -115,6 +145,28 @@ mod tests {
             },
             "additionalProperties": false,
         })
+    }
+
+    #[test]
+    fn values_in_a_declared_schema_stay_what_they_are() {
+        let schema = json!({
+            "title": "Draft [1]",
+            "properties": {
+                "title": {"type": "string", "title": "A [2]", "default": "A [draft]  x"},
+                "default": {"description": "two\nlines", "default": {"title": "A [draft]"}},
+                "unseen": {"default": "a\u{200b}b", "enum": ["a\u{200b}b"], "examples": ["c"]},
+            },
+        });
+        let expected = json!({
+            "title": r"Draft \[1\]",
+            "type": "object",
+            "properties": {
+                "title": {"type": "string", "title": r"A \[2\]", "default": "A [draft]  x"},
+                "default": {"description": "two lines", "default": {"title": "A [draft]"}},
+                "unseen": {"enum": [r"a\u{200b}b"], "examples": ["c"]},
+            },
+        });
+        assert_eq!(declared(&Json::of(&schema), &[]), expected);
     }
 
     #[test]

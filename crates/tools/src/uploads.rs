@@ -160,7 +160,7 @@ fn check_size<'a>(files: impl Iterator<Item = (&'a String, u64)>) -> Result<(), 
     for (name, size) in files {
         total = total.saturating_add(size);
         if total > UPLOAD_BYTES {
-            let name = page_text::exact(name);
+            let name = page_text::quoted_exact(name);
             let message = format!(
                 "{name} has {size} bytes, which makes {total}; one call uploads at most \
                  {UPLOAD_BYTES} bytes in all"
@@ -184,7 +184,7 @@ fn name_paths(
     }
     let path = |file: &CheckedFile| {
         let unwritable =
-            || invalid(format!("the path of {} is not text", page_text::exact(&file.name)));
+            || invalid(format!("the path of {} is not text", page_text::quoted_exact(&file.name)));
         file.path.to_str().map(Value::from).ok_or_else(unwritable)
     };
     let paths: Vec<_> = checked.iter().map(path).collect::<Result<_, _>>()?;

@@ -153,7 +153,7 @@ async fn the_roots_that_an_older_client_announces_count_and_can_change() {
     answer_roots(&mut client, &[first.path(), Path::new("/")]).await;
     uploads(&mut client, &mut browser, &one, "one.txt").await;
     let said = refused(client.call("browser_interact", args(&[&two])).await, "refused");
-    assert!(said.contains("/ is none: it is the whole file system"), "{said}");
+    assert!(said.contains("\"/\" is none: it is the whole file system"), "{said}");
     client.notify("notifications/roots/list_changed", json!({})).await;
     answer_roots(&mut client, &[second.path()]).await;
     uploads(&mut client, &mut browser, &two, "two.txt").await;
@@ -252,8 +252,8 @@ async fn the_setting_adds_folders_and_can_change_while_the_hub_runs() {
 #[tokio::test]
 async fn a_setting_that_would_allow_nearly_everything_is_refused_at_the_start() {
     for (root, part) in [
-        ("/", "upload_roots: / is too much to upload from"),
-        ("reports", "upload_roots: reports is not a whole path"),
+        ("/", "upload_roots: \"/\" is too much to upload from"),
+        ("reports", "upload_roots: \"reports\" is not a whole path"),
     ] {
         let options = HubOptions::new(PROGRAM).flags(&["--upload-roots", root]);
         let (status, said) = options.try_start().await.err().unwrap();

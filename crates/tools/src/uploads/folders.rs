@@ -191,7 +191,7 @@ impl UploadRoots<'_> {
 
 /// Writes a path for a reader. Folders and files may have names that others have given them.
 pub(super) fn in_words(path: &Path) -> String {
-    page_text::exact(&path.to_string_lossy()).into_owned()
+    page_text::quoted_exact(&path.to_string_lossy())
 }
 
 /// Takes `.` and `..` out of a path by its words alone.

@@ -73,7 +73,7 @@ impl OutgoingFile {
     }
 
     fn unreadable(&self, why: &str) -> Fault {
-        let message = format!("{} cannot be read: {why}", page_text::exact(&self.name));
+        let message = format!("{} cannot be read: {why}", page_text::quoted_exact(&self.name));
         Fault::new(Code::Refused, message).hint("upload it again once nobody writes to it")
     }
 }

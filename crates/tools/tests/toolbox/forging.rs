@@ -419,6 +419,19 @@ async fn a_page_cannot_write_a_step_of_a_batch() {
     let shown = stage.call("batch", batch).await.unwrap().text;
     let lines: Vec<_> = shown.lines().collect();
     assert_eq!((lines.len(), lines[1], lines[3]), (4, &*format!("  {text}"), lines[1]), "{shown}");
+    let app = stage.app("notes").await;
+    app.offer(&[spec("draw", true)]);
+    let image = json!({"mimeType": "image/png", "data": "AAAA"});
+    app.answers("draw", Ok(json!({"image": image, "content": text})));
+    let batch = json!({"steps": [{"tool": "draw", "color": "red"}]});
+    let shown = stage.call("batch", batch).await.unwrap().text;
+    let lines: Vec<_> = shown.lines().collect();
+    assert_eq!(lines[0], "1. draw: draw, image/png, 3 bytes", "our line stands beside the step");
+    assert_eq!(
+        (lines.len(), lines[1]),
+        (2, &*format!("  {}", json!({"content": text}))),
+        "{shown}"
+    );
 }
 
 #[tokio::test]

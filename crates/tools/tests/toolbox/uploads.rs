@@ -115,11 +115,11 @@ async fn nothing_is_sent_unless_every_file_may_be() {
     let many = vec!["a.txt"; 21];
     let base64 = json!({"name": "a", "data": "no base64"});
     for (more, code, part) in [
-        (json!({"files": ["a.txt", "/etc/passwd"]}), Code::Refused, "/etc/passwd is outside"),
+        (json!({"files": ["a.txt", "/etc/passwd"]}), Code::Refused, "\"/etc/passwd\" is outside"),
         (json!({"files": ["a.txt", ".env"]}), Code::Refused, "never uploaded"),
-        (json!({"files": ["a.txt", "gone"]}), Code::NotFound, "there is no file gone"),
+        (json!({"files": ["a.txt", "gone"]}), Code::NotFound, "there is no file \"gone\""),
         (json!({"files": ["a.txt", "."]}), Code::InvalidArgument, "is a folder"),
-        (json!({"files": ["a.txt", "large"]}), Code::TooLarge, "large has 52428801 bytes"),
+        (json!({"files": ["a.txt", "large"]}), Code::TooLarge, "\"large\" has 52428801 bytes"),
         (json!({"files": many}), Code::TooLarge, "21 files are too many"),
         (json!({"files": [{"name": "a"}]}), Code::InvalidArgument, "`files.0`"),
         (json!({"contents": ["a.txt"]}), Code::InvalidArgument, "`contents.0`"),
