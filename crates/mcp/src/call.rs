@@ -20,7 +20,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tools::Workplace;
 
-use crate::{Caller, Era, backend::Answer, large_answers::LargeAnswers, sessions::PostStream};
+use crate::{Caller, Era, backend::Answer, large_answers::AnswerRoom, sessions::PostStream};
 
 /// Where a request says under which key it is made.
 pub const IDEMPOTENCY_KEY: &str = "tabwire/idempotencyKey";
@@ -36,7 +36,8 @@ pub struct Call {
     caller: Caller,
     /// The least severe message to send; `None` sends none.
     threshold: Option<Severity>,
-    large: LargeAnswers,
+    /// The transport's; none where it limits nothing.
+    room: Option<AnswerRoom>,
 }
 
 impl Call {
@@ -44,7 +45,6 @@ impl Call {
         context: RequestContext<RoleServer>,
         fallback: &Caller,
         level: Severity,
-        large: &LargeAnswers,
     ) -> Self {
         let era = Era::of(&context);
         let caller = Caller::of(&context.extensions, fallback);
@@ -52,15 +52,18 @@ impl Call {
             Era::Legacy => Some(level),
             Era::Modern => context.meta.log_level().map(Severity::from),
         };
-        let own = context.extensions.get::<Parts>();
-        let own = own.and_then(|parts| parts.extensions.get::<LargeAnswers>());
-        let large = own.unwrap_or(large).clone();
-        Self { context, era, caller, threshold, large }
+        // Of a stream, or of a request over HTTP.
+        let over_http = || context.extensions.get::<Parts>()?.extensions.get::<AnswerRoom>();
+        let room = context.extensions.get::<AnswerRoom>().or_else(over_http).cloned();
+        Self { context, era, caller, threshold, room }
     }
 
     /// Waits until an answer of so many bytes may be made.
     pub async fn make_room(&self, bytes: usize) -> Answer<()> {
-        self.large.reserve(&self.context.id, &self.context.ct, bytes).await
+        match &self.room {
+            Some(room) => room.reserve(bytes).await,
+            None => Ok(()),
+        }
     }
 
     /// Returns which rules the request follows.

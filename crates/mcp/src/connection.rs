@@ -19,10 +19,7 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use crate::{
-    Change, Changes, call::Severity, changes::Mailbox, large_answers::LargeAnswers,
-    roots::AnnouncedRoots,
-};
+use crate::{Change, Changes, call::Severity, changes::Mailbox, roots::AnnouncedRoots};
 
 /// State with the lifetime of one connection.
 #[derive(Default)]
@@ -31,8 +28,6 @@ pub(crate) struct Connection {
     pub(crate) ended: CancellationToken,
     /// Cancelled when nobody will read an answer any more.
     pub(crate) gone: CancellationToken,
-    /// The large answers that a stream has not written yet.
-    pub(crate) large: LargeAnswers,
     // Blocking mutexes: each held for one assignment or search, never across an await.
     level: Mutex<Severity>,
     accepted: Mutex<Vec<(SubscriptionFilter, Mailbox)>>,

@@ -25,7 +25,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     Backend, Caller, Mcp, Server,
     large_answers::{HTTP_ROOM, LargeAnswers},
-    lines::{is_object, refusal, refusal_of_shape},
+    lines::{is_object, refusal, refusal_of_id, refusal_of_shape},
     sessions::Sessions,
     sliced_body::SlicedBody,
 };
@@ -156,17 +156,20 @@ impl<B: Backend> Endpoint<B> {
         if json && !is_object(&body) {
             return refuse(StatusCode::BAD_REQUEST, &refusal(&body));
         }
+        if let Some(error) = refusal_of_id(&body) {
+            return refuse(StatusCode::BAD_REQUEST, &error);
+        }
         // Made before it is needed: kept for later, the body would be there as long as the call.
         let broken = refusal(&body);
         let mut request = Request::from_parts(parts, Full::new(body));
-        let large = self.large.of_request();
-        request.extensions_mut().insert(large.clone());
+        let room = self.large.open();
+        request.extensions_mut().insert(room.clone());
         let response = self.service.handle(request).await;
         // With the right content type, this status means that the body did not parse.
         if json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             return refuse(StatusCode::BAD_REQUEST, &broken);
         }
-        response.map(|body| Body::new(SlicedBody::new(body, (under_way, large))))
+        response.map(|body| Body::new(SlicedBody::new(body, (under_way, room))))
     }
 
     /// Reads a body, and looks at its shape before anybody builds a tree of it.

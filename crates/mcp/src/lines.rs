@@ -11,7 +11,7 @@ use tokio::io::{self, AsyncBufReadExt, AsyncRead, BufReader};
 
 use crate::oversize::IdFinder;
 
-/// Bytes of an id, as it is written.
+/// Bytes of an id that is a text, as it is written between its quotes.
 const LONGEST_ID: usize = 1024;
 
 /// A reader of lines up to a limit.
@@ -95,7 +95,7 @@ fn keep(piece: &[u8], line: &mut Vec<u8>, oversize: &mut Option<IdFinder>, limit
 /// Reads a line as a message; the error is what to answer.
 pub fn decode(line: &[u8]) -> Result<ClientJsonRpcMessage, JsonRpcError> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    if let Some(refusal) = refusal_of_shape(line) {
+    if let Some(refusal) = refusal_of_shape(line).or_else(|| refusal_of_id(line)) {
         return Err(refusal);
     }
     // Of what is no object the library would quote everything in its error.
@@ -105,15 +105,9 @@ pub fn decode(line: &[u8]) -> Result<ClientJsonRpcMessage, JsonRpcError> {
     serde_json::from_slice(line).map_err(|_| refusal(line))
 }
 
-/// Refuses a message of which no tree is built: it nests too deep, has too many values, or an id that
-/// could not be found again in its answer.
+/// Refuses a message of which no tree is built: it nests too deep, or has too many values.
 pub(crate) fn refusal_of_shape(message: &[u8]) -> Option<JsonRpcError> {
-    let Some(complaint) = model::shape::complaint(message) else {
-        let text = "the id must be a whole number, written without point and exponent, or a text \
-                    of at most 1024 bytes";
-        let error = || JsonRpcError::new(None, ErrorData::invalid_request(text, None));
-        return has_odd_id(message).then(error);
-    };
+    let complaint = model::shape::complaint(message)?;
     // The id is found without a tree: whatever stands between is skipped.
     let mut finder = IdFinder::default();
     finder.feed(message);
@@ -131,19 +125,30 @@ pub(crate) fn refusal(message: &[u8]) -> JsonRpcError {
         return JsonRpcError::new(None, ErrorData::invalid_request(text, None));
     }
     let text = "not a JSON-RPC 2.0 request, notification or response";
-    let id = id_text(message).and_then(|id| serde_json::from_str(id).ok());
+    let id = id_text(message).and_then(read_id);
     JsonRpcError::new(id, ErrorData::invalid_request(text, None))
 }
 
-/// Whether the id is a number in another form than an answer would have: `7.0` would come back as 7,
-/// which may be the id of another request. Or it is so long that it is no id.
-fn has_odd_id(message: &[u8]) -> bool {
-    let is_odd = |id: &str| {
-        let is_number = id.starts_with(|first: char| first == '-' || first.is_ascii_digit());
-        let is_whole = || id.parse::<i64>().is_ok_and(|number| number.to_string() == id);
-        id.len() > LONGEST_ID || (is_number && !is_whole())
-    };
-    id_text(message).is_some_and(is_odd)
+/// Refuses a message whose id is none, or so long that it would cost more than the request.
+pub(crate) fn refusal_of_id(message: &[u8]) -> Option<JsonRpcError> {
+    let text = id_text(message)?;
+    let id = read_id(text);
+    if id.is_some() && text.len() <= LONGEST_ID + 2 {
+        return None;
+    }
+    let text = "the id must be a whole number, written without point and exponent, or a text of at \
+                most 1024 bytes";
+    Some(JsonRpcError::new(id, ErrorData::invalid_request(text, None)))
+}
+
+/// Reads an id as it is written. A number that an answer would write in another way is none: `7.0`
+/// would come back as 7, which may be the id of another request.
+pub(crate) fn read_id(text: &str) -> Option<RequestId> {
+    let id = serde_json::from_str(text).ok()?;
+    match &id {
+        RequestId::Number(number) if number.to_string() != text => None,
+        _ => Some(id),
+    }
 }
 
 /// Returns the id of a message as it is written; none of what is no object.
@@ -207,17 +212,28 @@ mod tests {
 
     #[test]
     fn an_id_that_would_come_back_in_another_form_is_refused() {
-        let long = format!("\"{}\"", "x".repeat(LONGEST_ID));
-        for id in ["7.0", "7e0", "-0", "-0.0", "1.5", "70e-1", "99999999999999999999", &long] {
+        let many = "0,".repeat(60_000);
+        for id in ["7.0", "7e0", "-0", "-0.0", "1.5", "70e-1", "99999999999999999999", "[7]"] {
             let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
             let error = decode(line.as_bytes()).unwrap_err();
             assert_eq!((error.id, error.error.code.0), (None, -32600), "{id}");
             assert!(error.error.message.contains("whole number"), "{id}");
+            let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping","x":[{many}0]}}"#);
+            assert_eq!(decode(line.as_bytes()).unwrap_err().id, None, "{id} of many values");
         }
-        for id in ["7", "-7", "0", "\"7.0\"", "9223372036854775807"] {
+        let long = "x".repeat(LONGEST_ID);
+        for id in ["7", "-7", "0", "\"7.0\"", "9223372036854775807", &format!("\"{long}\"")] {
             let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
             assert!(decode(line.as_bytes()).is_ok(), "{id}");
         }
+    }
+
+    #[test]
+    fn a_long_id_is_refused_with_it() {
+        let id = "x".repeat(LONGEST_ID + 1);
+        let line = format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"ping"}}"#);
+        let error = decode(line.as_bytes()).unwrap_err();
+        assert_eq!((error.id, error.error.code.0), (Some(RequestId::String(id.into())), -32600));
     }
 
     #[test]

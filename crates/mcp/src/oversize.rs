@@ -4,7 +4,8 @@
 //! top-level `id`. Without it, whoever sent too much would wait for an answer until a timeout.
 
 use rmcp::model::RequestId;
-use serde::Deserialize;
+
+use crate::lines::read_id;
 
 /// The longest id that is kept.
 const MAX_ID: usize = 256;
@@ -78,9 +79,7 @@ impl IdFinder {
             return;
         }
         if self.wanted && self.after_colon {
-            self.id = serde_json::from_slice(&self.text)
-                .ok()
-                .and_then(|value: serde_json::Value| RequestId::deserialize(value).ok());
+            self.id = std::str::from_utf8(&self.text).ok().and_then(read_id);
         }
         self.wanted = false;
         self.after_colon = false;
@@ -108,6 +107,7 @@ mod tests {
         check(r#"{"id":"a-b","x":1}"#, Some(RequestId::String("a-b".into())));
         check(r#"{"params":{"id":1}}"#, None);
         check(r#"{"id":null}"#, None);
+        check(r#"{"id":7.0}"#, None);
         check(r#"[{"id":7}]"#, None);
         check("no json at all", None);
     }

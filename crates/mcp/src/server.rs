@@ -83,7 +83,7 @@ impl<B: Backend> Mcp<B> {
 
 impl<B: Backend> Server<B> {
     fn call(&self, context: RequestContext<RoleServer>) -> Call {
-        Call::new(context, &self.caller, self.connection.level(), &self.connection.large)
+        Call::new(context, &self.caller, self.connection.level())
     }
 
     /// Asks a client on a stream for its folders, where it has said that it has some. Not waited

@@ -98,7 +98,7 @@ async fn converse<B: Backend>(
 ) -> Result<(), StreamError> {
     let mut server = mcp.connection(caller);
     server.connection.gone = gone;
-    let transport = LineTransport::new(input, outbox, limits, &server.connection);
+    let transport = LineTransport::new(input, outbox, limits, server.connection.ended.clone());
     let stop = mcp.stop().child_token();
     let running =
         serve_server_with_ct::<_, _, _, TransportAdapterIdentity>(server, transport, stop).await;

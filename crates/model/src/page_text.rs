@@ -154,6 +154,20 @@ pub fn json(text: &str) -> Cow<'_, str> {
     })
 }
 
+/// Returns how many bytes a string of JSON has at most that holds what [`json`] or [`content`] makes
+/// of a text. Cheap, and above the truth where there is much that is not ASCII.
+pub fn encoded_at_most(text: &str) -> usize {
+    let bytes = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\t' => 2,
+        // `\\u005b` and `\\u{1f}`.
+        b'[' | b']' | ..b' ' | 0x7f => 7,
+        // What is unseen takes most: `\\u{ad}` for two bytes.
+        0x80.. => 4,
+        _ => 1,
+    };
+    text.bytes().map(bytes).sum()
+}
+
 /// Writes content that was asked for: as it is, but for what is unseen.
 pub fn content(text: &str) -> Cow<'_, str> {
     match text.contains("\r\n") {
@@ -303,6 +317,22 @@ mod tests {
             assert_eq!(serde_json::from_str::<serde_json::Value>(&written).unwrap(), value);
             assert!(!written.contains("[ref") && !written.contains('\n'));
             assert!(!written.contains(['\u{202e}', '\u{e0041}']));
+        }
+    }
+
+    #[test]
+    fn what_is_written_out_has_no_more_bytes_than_was_said() {
+        let every =
+            (0..=0x7f_u8).map(char::from).chain("\u{ad}\u{85}\u{200b}\u{e0041}é東😀".chars());
+        for letter in every {
+            for text in [letter.to_string(), letter.to_string().repeat(9), format!("a{letter}b")] {
+                let as_json = serde_json::Value::from(text.as_str()).to_string();
+                for (text, written) in [(&text, content(&text)), (&as_json, json(&as_json))] {
+                    let encoded = serde_json::Value::from(&*written).to_string().len() - 2;
+                    let most = encoded_at_most(text);
+                    assert!(encoded <= most, "{text:?}: {encoded} > {most}");
+                }
+            }
         }
     }
 

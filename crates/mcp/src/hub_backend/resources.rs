@@ -7,7 +7,7 @@
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use hub::{Hub, Session, Source, StateAnswer, StateQuery};
-use model::{Fault, Kind, Sequence, page_text};
+use model::{Fault, Kind, Position, Sequence, page_text, record::LogEntry};
 use rmcp::model::{
     CacheScope, ErrorData, ReadResourceResponse, ReadResourceResult, Resource, ResourceTemplate,
 };
@@ -25,6 +25,8 @@ use crate::{Call, backend::Answer};
 pub const SESSIONS: &str = "tabwire://sessions";
 /// Events that one answer holds.
 const EVENTS: usize = 200;
+/// How many times its bytes a large result may take once all of it is to be seen.
+const WRITTEN_OUT_GROWTH: usize = 4;
 
 /// Returns the address of a part of a session.
 pub fn uri(session: &str, part: &str) -> String {
@@ -78,8 +80,9 @@ pub async fn read(toolbox: &Toolbox, call: &Call, address: &str) -> Answer<ReadR
     if let Some(id) = address.strip_prefix(shelf::PREFIX) {
         let kept = toolbox.shelf.read(&call.caller().principal, id);
         let kept = kept.map_err(|fault| not_there(address, &fault))?;
-        call.make_room(kept.content.len()).await?;
-        return contents(large(address, &kept));
+        let text = written_out(&kept);
+        call.make_room(text.map_or(kept.content.len() * 4 / 3, page_text::encoded_at_most)).await?;
+        return contents(large(address, &kept, text));
     }
     let body = match address.strip_prefix("tabwire://session/") {
         _ if address == SESSIONS => sessions(hub),
@@ -95,17 +98,23 @@ fn contents(written: Value) -> Answer<ReadResourceResponse> {
     Ok(result.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into())
 }
 
-/// A large result: as text where it is text, else as bytes. In text all is to be seen.
-fn large(address: &str, kept: &Kept) -> Value {
-    match std::str::from_utf8(&kept.content) {
-        Ok(text) if is_text(&kept.mime_type) => {
+/// A large result that is told as text. One that would grow too much by it is told as bytes.
+fn written_out(kept: &Kept) -> Option<&str> {
+    let text = std::str::from_utf8(&kept.content).ok().filter(|_| is_text(&kept.mime_type))?;
+    (page_text::encoded_at_most(text) <= WRITTEN_OUT_GROWTH * text.len()).then_some(text)
+}
+
+/// A large result: as text, in which all is to be seen, or as bytes.
+fn large(address: &str, kept: &Kept, text: Option<&str>) -> Value {
+    match text {
+        Some(text) => {
             let text = match serde_json::from_str::<IgnoredAny>(text) {
                 Ok(_) => page_text::json(text),
                 Err(_) => page_text::content(text),
             };
             json!({"uri": address, "mimeType": kept.mime_type, "text": text})
         }
-        _ => {
+        None => {
             let blob = STANDARD.encode(&kept.content);
             json!({"uri": address, "mimeType": kept.mime_type, "blob": blob})
         }
@@ -125,11 +134,17 @@ async fn part_of_session(hub: &Hub, call: &Call, address: &str, rest: &str) -> A
         "state" => {
             let answer = hub.state(&session, &StateQuery::default()).await;
             let answer = answer.map_err(|fault| not_there(address, &fault))?;
-            call.make_room(answer.value.size()).await?;
+            call.make_room(page_text::encoded_at_most(answer.value.as_str())).await?;
             Ok(state(&answer))
         }
         "tabs" => Ok(tabs(&session)),
-        "events" => Ok(events(&session, since(query)?)),
+        "events" => {
+            let since = since(query)?;
+            let (current, entries) = session.feed_after(Sequence(since), EVENTS);
+            let bytes = entries.iter().map(|entry| page_text::encoded_at_most(&entry.body)).sum();
+            call.make_room(bytes).await?;
+            Ok(events(current, &entries, since))
+        }
         _ => Err(unknown(address)),
     }
 }
@@ -181,8 +196,7 @@ fn tabs(session: &Session) -> Value {
     json!({ "tabs": list })
 }
 
-fn events(session: &Session, since: u64) -> Value {
-    let (current, entries) = session.feed_after(Sequence(since), EVENTS);
+fn events(current: Position, entries: &[LogEntry], since: u64) -> Value {
     let next = entries.last().map_or(since, |last| last.sequence);
     let list: Vec<_> = entries
         .iter()

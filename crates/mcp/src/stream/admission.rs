@@ -1,9 +1,9 @@
 //! Who may enter: bounds the requests that a stream has open and the answers it has not written.
 //!
-//! Holds ids and counts only; refusing and waiting is the transport's.
+//! Holds ids, counts and the room of each answer; refusing and waiting is the transport's.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -13,23 +13,24 @@ use std::{
 use parking_lot::Mutex;
 use rmcp::model::RequestId;
 use tokio::{
-    sync::Notify,
+    sync::{Notify, OwnedSemaphorePermit},
     time::{self, Instant},
 };
 
 use super::Limits;
+use crate::large_answers::AnswerRoom;
 
 /// The requests that have no answer yet.
 #[derive(Default)]
 pub(super) struct OpenRequests {
-    // A blocking mutex: held for one set operation, never across an await.
+    // A blocking mutex: held for one map operation, never across an await.
     table: Mutex<Table>,
     left: Notify,
 }
 
 #[derive(Default)]
 struct Table {
-    ids: HashSet<RequestId>,
+    rooms: HashMap<RequestId, AnswerRoom>,
     /// Since when there has been no room at all.
     full_since: Option<Instant>,
 }
@@ -43,10 +44,10 @@ pub(super) enum Entry {
 
 impl OpenRequests {
     /// Enters `id`, after a wait for room if need be. Cancel-safe.
-    pub(super) async fn enter(&self, id: &RequestId, limits: &Limits) -> Entry {
+    pub(super) async fn enter(&self, id: &RequestId, room: &AnswerRoom, limits: &Limits) -> Entry {
         loop {
             let left = self.left.notified();
-            let full_since = match self.table.lock().enter(id, limits.open) {
+            let full_since = match self.table.lock().enter(id, room, limits.open) {
                 Ok(entry) => return entry,
                 Err(full_since) => full_since,
             };
@@ -56,27 +57,27 @@ impl OpenRequests {
         }
     }
 
-    /// Makes room again; unknown ids are ignored.
-    pub(super) fn leave(&self, id: &RequestId) {
+    /// Lets another request in; returns what its answer has reserved. Unknown ids are ignored.
+    pub(super) fn leave(&self, id: &RequestId) -> Option<OwnedSemaphorePermit> {
         let mut table = self.table.lock();
-        if table.ids.remove(id) {
-            table.full_since = None;
-            self.left.notify_waiters();
-        }
+        let room = table.rooms.remove(id)?;
+        table.full_since = None;
+        self.left.notify_waiters();
+        room.close()
     }
 }
 
 impl Table {
     /// Enters `id`, or says since when there has been no room.
-    fn enter(&mut self, id: &RequestId, limit: usize) -> Result<Entry, Instant> {
-        if self.ids.contains(id) {
+    fn enter(&mut self, id: &RequestId, room: &AnswerRoom, limit: usize) -> Result<Entry, Instant> {
+        if self.rooms.contains_key(id) {
             return Ok(Entry::InUse);
         }
         if let Some(full_since) = self.full_since {
             return Err(full_since);
         }
-        self.ids.insert(id.clone());
-        self.full_since = (self.ids.len() >= limit).then(Instant::now);
+        self.rooms.insert(id.clone(), room.clone());
+        self.full_since = (self.rooms.len() >= limit).then(Instant::now);
         Ok(Entry::Entered)
     }
 }

@@ -9,8 +9,8 @@ use bytes::{BufMut, Bytes, BytesMut};
 use rmcp::{
     RoleServer,
     model::{
-        ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData, GetMeta,
-        JsonRpcError, ProtocolVersion, RequestId, ServerJsonRpcMessage,
+        ClientJsonRpcMessage, ClientNotification, ClientRequest, ErrorCode, ErrorData,
+        GetExtensions, GetMeta, JsonRpcError, ProtocolVersion, RequestId, ServerJsonRpcMessage,
     },
     transport::Transport,
 };
@@ -26,8 +26,7 @@ use super::{
     admission::{Backlog, Entry, OpenRequests},
 };
 use crate::{
-    connection::Connection,
-    large_answers::LargeAnswers,
+    large_answers::{LargeAnswers, STREAM_ROOM},
     lines::{Line, Lines, decode},
 };
 
@@ -60,21 +59,21 @@ pub(super) struct LineTransport<R> {
 }
 
 impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
-    /// Reads from `input`, queues answers in `outbox`, and tells the connection of the input's end.
+    /// Reads from `input`, queues answers in `outbox`, and cancels `ended` at the input's end.
     pub(super) fn new(
         input: R,
         outbox: mpsc::Sender<OutgoingLine>,
         limits: Limits,
-        connection: &Connection,
+        ended: CancellationToken,
     ) -> Self {
         Self {
             lines: Lines::new(input, limits.line),
             limits,
             open: Arc::default(),
             outbox: Some(outbox),
-            large: connection.large.clone(),
+            large: LargeAnswers::with_room(STREAM_ROOM),
             unwritten: Arc::default(),
-            ended: connection.ended.clone(),
+            ended,
             parked: None,
             refusal: None,
             faults: 0,
@@ -140,17 +139,20 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
 
     /// Lets the parked message through as soon as there is room for it.
     async fn unpark(&mut self) -> Option<ClientJsonRpcMessage> {
-        if let ClientJsonRpcMessage::Request(request) = self.parked.as_ref()? {
-            match self.open.enter(&request.id, &self.limits).await {
-                Entry::Entered => self.settled |= settles(&request.request),
+        if let ClientJsonRpcMessage::Request(request) = self.parked.as_mut()? {
+            let room = self.large.open();
+            match self.open.enter(&request.id, &room, &self.limits).await {
+                Entry::Entered => {
+                    self.settled |= settles(&request.request);
+                    request.request.extensions_mut().insert(room);
+                }
                 Entry::InUse => return self.reject(ErrorCode::INVALID_REQUEST, "the id is in use"),
                 Entry::Full => return self.reject(BUSY, "too many requests are open; try later"),
             }
         }
         let message = self.parked.take()?;
         if let Some(id) = cancelled(&message) {
-            self.open.leave(id);
-            drop(self.large.take(id));
+            drop(self.open.leave(id));
         }
         let welcome = self.settled || matches!(message, ClientJsonRpcMessage::Request(_));
         welcome.then_some(message)
@@ -184,15 +186,14 @@ impl<R: AsyncRead + Unpin + Send> Transport<RoleServer> for LineTransport<R> {
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let outbox = self.outbox.clone();
-        let (open, large) = (self.open.clone(), self.large.clone());
+        let open = self.open.clone();
         let counted = self.unwritten.clone().count();
         async move {
             let outbox = outbox.ok_or(io::ErrorKind::NotConnected)?;
             let bytes = encode(&message)?;
-            let id = answered(&message);
-            let line = OutgoingLine { bytes, _room: id.and_then(|id| large.take(id)) };
             // Before it is sent: a client that has its answer may use the id again at once.
-            id.inspect(|id| open.leave(id));
+            let room = answered(&message).and_then(|id| open.leave(id));
+            let line = OutgoingLine { bytes, _room: room };
             drop(message);
             let sent = outbox.send(line).await;
             drop(counted);
