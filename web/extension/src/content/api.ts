@@ -231,7 +231,7 @@ export interface DeclaredTool {
 }
 
 export interface DeclaredTools {
-  /** The page gives this frame no right to declare tools. */
+  /** The page gives this frame no right to declare tools, or the browser tells none of them. */
   readonly isRefused: boolean;
   readonly origin: string;
   readonly tools: readonly DeclaredTool[];

@@ -12,6 +12,8 @@ import type { Refs } from './refs';
 
 // A form that waits for its user has answered nothing by then; a tool that works has.
 const WAITING_AFTER_MS = 500;
+// Chrome never answers for some frames of a page that loads while the machine is busy.
+const FRAME_ANSWERS_WITHIN_MS = 1_000;
 const MOST_TOOLS = 64;
 const LONGEST_DESCRIPTION = 1_000;
 const LARGEST_SCHEMA = 8_192;
@@ -37,6 +39,8 @@ export class PageTools {
   readonly #refs: Refs;
   readonly #running = new Map<string, AbortController>();
   #isWatching = false;
+  /** Whether the browser was asked for a frame's tools and has not answered in time. */
+  #isSilent = false;
 
   constructor(refs: Refs) {
     this.#refs = refs;
@@ -48,14 +52,14 @@ export class PageTools {
     const { origin } = globalThis;
     if (context === undefined) return { isRefused: false, origin, tools: [] };
     this.#watch(context);
-    const tools = await declaredIn(context);
+    const tools = await this.#declaredIn(context);
     if (tools === undefined) return { isRefused: true, origin, tools: [] };
     return { isRefused: false, origin, tools: tools.slice(0, MOST_TOOLS).map(describe) };
   }
 
   async call(callId: string, name: string, input: unknown): Promise<ToolOutcome> {
     const context = modelContext();
-    const tools = context && (await declaredIn(context));
+    const tools = context && (await this.#declaredIn(context));
     const tool = tools?.find((declared) => declared.name === name);
     if (context === undefined || tool === undefined) return { type: 'unknown' };
     const controller = new AbortController();
@@ -80,9 +84,27 @@ export class PageTools {
   #waiting(form: HTMLFormElement): Promise<ToolOutcome> {
     const button = form.querySelector<HTMLElement>('button:not([type=button]), [type=submit]');
     const ref = this.#refs.of(button ?? form);
-    return new Promise((resolve) => {
-      setTimeout(() => resolve({ type: 'waiting', ref }), WAITING_AFTER_MS);
+    return after(WAITING_AFTER_MS, { type: 'waiting', ref });
+  }
+
+  /**
+   * Returns what a document declares; nothing of a frame to which its page gives no right, or about
+   * which the browser says nothing. A late answer is told as a change.
+   */
+  async #declaredIn(context: ModelContext): Promise<readonly Declared[] | undefined> {
+    // A page itself always has the right.
+    if (window === window.top) return context.getTools();
+    if (this.#isSilent) return undefined;
+    // Versions of Chrome differ in what they throw where there is no right.
+    const answer = context.getTools().catch(() => undefined);
+    const isAnswered = answer.then(() => true);
+    if (await Promise.race([isAnswered, after(FRAME_ANSWERS_WITHIN_MS, false)])) return answer;
+    this.#isSilent = true;
+    answer.then(() => {
+      this.#isSilent = false;
+      tellChange();
     });
+    return undefined;
   }
 
   #watch(context: ModelContext): void {
@@ -98,15 +120,8 @@ function tellChange(): void {
   chrome.runtime.sendMessage({ type: 'toolsChanged' }).catch(() => {});
 }
 
-/** Returns what a document declares; nothing of a frame to which its page gives no right. */
-async function declaredIn(context: ModelContext): Promise<readonly Declared[] | undefined> {
-  try {
-    return await context.getTools();
-  } catch (error) {
-    // Versions of Chrome differ in what they throw; a page itself always has the right.
-    if (window !== window.top) return undefined;
-    throw error;
-  }
+function after<T>(ms: number, value: T): Promise<T> {
+  return new Promise((resolve) => setTimeout(() => resolve(value), ms));
 }
 
 function modelContext(): ModelContext | undefined {
