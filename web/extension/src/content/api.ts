@@ -266,6 +266,8 @@ export interface ContentApi {
   comeBack(): void;
   /** The element's box without scrolling or hit test; null when it has none. */
   box(locator: Locator): Aim | Problem;
+  /** Whether the mouse has come to this point since the last `aim`. */
+  isMouseAt(x: number, y: number): boolean;
 
   /** Puts the caret into a text field or editable element; `select` selects all that is in it. */
   focus(locator: Locator, options: { readonly select: boolean }): Described | Problem;

@@ -15,6 +15,7 @@ import { FileParts } from './file-parts';
 import { Forms } from './forms';
 import { geometry } from './frames';
 import { attributeOf, inView, marks, query } from './inspect';
+import { Mouse } from './mouse';
 import { contentOf } from './page-content';
 import { PageTools } from './page-tools';
 import { parsing } from './parsing';
@@ -40,6 +41,7 @@ function create(version: string, refs: Refs): ContentApi {
   const pageTools = new PageTools(refs);
   const fields = new Fields(targets, effects);
   const port = new WakePort();
+  const mouse = new Mouse();
   const covers = new Covers();
   return {
     version,
@@ -47,9 +49,13 @@ function create(version: string, refs: Refs): ContentApi {
     snapshot: (options) => snapshot(refs, targets, effects, options),
     geometry: () => geometry(refs),
     locate: (locator) => targets.locate(locator),
-    aim: (locator, options) => targets.aim(locator, options),
+    aim: (locator, options) => {
+      mouse.expect();
+      return targets.aim(locator, options);
+    },
     comeBack: () => targets.comeBack(),
     box: (locator) => targets.box(locator),
+    isMouseAt: (x, y) => mouse.isAt(x, y),
     focus: (locator, options) => forms.focus(locator, options),
     focusOn: (locator) => forms.focusOn(locator),
     checked: (locator) => forms.checked(locator),
@@ -83,6 +89,7 @@ function create(version: string, refs: Refs): ContentApi {
     keepAwake: () => port.keep(),
     retire: () => {
       changes.stop();
+      mouse.stop();
       pageTools.retire();
       port.close();
       parts.drop();

@@ -50,6 +50,8 @@ type CallFor<M extends Method> = (locator: Locator) => Omit<ContentCall<M>, 'whe
 const TRIES = 3;
 const PLACE_TRIES = 12;
 const FRAME_MS = 16;
+// About half a second; a page can keep its moves from being seen, and is clicked all the same.
+const MOVE_TRIES = 20;
 
 /** Tells whether an element is named at all. */
 export function isTargeted({ ref, selector, text }: Target): boolean {
@@ -107,7 +109,26 @@ export async function aimAt(
   if (found.frameId === 0) return { point: { x, y }, armed: found.where, element };
   const { offset, steps } = await placeFrame(page, found.documentId, { x, y }, arms);
   if (!force) await checkUncovered(page, steps, { x, y }, element);
-  return { point: { x: x + offset.x, y: y + offset.y }, armed: EVERYWHERE, element };
+  const point = { x: x + offset.x, y: y + offset.y };
+  await moveInto(page, found.where, { x, y }, point);
+  return { point, armed: EVERYWHERE, element };
+}
+
+/**
+ * Moves the mouse until the frame has seen it since `aim`: what is pressed before Chrome has drawn
+ * the frame is pressed in the document around it.
+ */
+async function moveInto(page: Page, where: Where, inFrame: Point, inTab: Point): Promise<void> {
+  for (let tries = 1; tries <= MOVE_TRIES; tries++) {
+    await page.send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...inTab });
+    const [answer] = await page.call({
+      where,
+      method: 'isMouseAt',
+      args: [inFrame.x, inFrame.y],
+    });
+    if (answer?.value !== false) return;
+    await pause(page.limits, FRAME_MS);
+  }
 }
 
 /** An element is hit only if nothing lies over the frames around it, either. */
