@@ -10,7 +10,6 @@ const NEAR_PX = 2;
 
 export class Mouse {
   #last: { readonly x: number; readonly y: number } | null = null;
-  #isWatched = false;
   readonly #note = (event: MouseEvent): void => {
     if (event.isTrusted) this.#last = { x: event.clientX, y: event.clientY };
   };
@@ -20,8 +19,8 @@ export class Mouse {
     this.#last = null;
     // What is meant for the top reaches it.
     if (window === top) return;
-    if (!this.#isWatched) addEventListener('mousemove', this.#note, true);
-    this.#isWatched = true;
+    // Added once, however often this is called.
+    addEventListener('mousemove', this.#note, true);
   }
 
   /** Tells whether the last move since then came to this point. */
@@ -32,6 +31,5 @@ export class Mouse {
 
   stop(): void {
     removeEventListener('mousemove', this.#note, true);
-    this.#isWatched = false;
   }
 }
