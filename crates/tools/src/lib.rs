@@ -45,6 +45,7 @@ pub mod browser_navigate;
 pub mod browser_network;
 pub mod browser_snapshot;
 pub mod browser_tab;
+pub mod command_results;
 pub mod commands;
 pub mod config;
 pub mod definition;
