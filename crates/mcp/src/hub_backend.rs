@@ -66,7 +66,7 @@ impl HubBackend {
     /// Returns a tool of our own with all that it accepts, whether it is offered or not.
     fn own(&self, name: &str) -> Option<&Tool> {
         let (tool, own) = TOOLS.iter().zip(&self.own).find(|(tool, _)| tool.name == name)?;
-        let write = || results::definition(&(tool.define)()).expect("a test writes all of them");
+        let write = || results::definition(&tool.define()).expect("a test writes all of them");
         Some(own.get_or_init(write))
     }
 

@@ -1,8 +1,9 @@
 //! What `action` can be: a tool's table of commands, and checking arguments against it.
 //!
-//! For each action the table says which command it is, what it needs and what it takes. A schema
-//! cannot say that in few words, so an action's arguments are checked here, with errors that say
-//! what would be right. Types are left to the schema.
+//! Each row says which command it is, what it needs, takes and does, and where: the one declaration
+//! of a command, from which our extension's side is generated. A schema cannot say in few words
+//! which action takes what, so that is checked here, with errors that say what would be right. Types
+//! are left to the schema.
 
 use hub::Session;
 use model::{Code, Effect, Fault, json::shorten};
@@ -10,8 +11,10 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     arguments::nearest,
+    command_arguments::{self, Argument, Parameter},
+    command_results::{CommandResult, ResultType, action_report::ActionReport},
     definition::{Annotations, CoreTool, Definition},
-    originals, schema,
+    originals,
 };
 
 /// What every one of these tools takes, whatever the action.
@@ -23,16 +26,23 @@ pub struct Action {
     pub name: &'static str,
     /// What the browser executes.
     pub command: &'static str,
-    /// Whether it waits for others of its tab.
+    /// Whether it changes something, and waits for others of its tab.
     pub effect: Effect,
     /// The arguments that must be there, between spaces; `a|b` means one of them, `x+y` both.
-    pub needs: &'static str,
-    /// The arguments that may be there. One that lists `timeoutMs` is told how long to wait.
-    pub takes: &'static str,
-    /// Arguments that have fewer values than the schema says: `(name, values)`.
-    pub only: &'static [(&'static str, &'static str)],
-    /// Whether it happens in a tab.
-    pub tab: TabUse,
+    needs: &'static str,
+    /// The arguments that may be there, each as a [`Parameter`] is written. A row that lists
+    /// `timeoutMs` is told how long to wait.
+    takes: &'static str,
+    /// What the hub adds to the arguments.
+    adds: &'static str,
+    /// What of a browser it is about.
+    pub scope: CommandScope,
+    /// Whether it can answer the dialog that keeps its tab from everything else.
+    pub answers_dialog: bool,
+    /// Whether a browser without a tab of its own must be told one.
+    pub wants_tab: bool,
+    /// What it answers; nothing where the structure is all that is said.
+    pub answers: Option<ResultType>,
     /// Whether the result is the page's own value, in which nothing is a word of ours.
     pub gives_value: bool,
     /// Whether it is accepted without being listed.
@@ -41,15 +51,21 @@ pub struct Action {
     pub otherwise: Option<fn(&Session) -> bool>,
 }
 
-/// What an action has to do with a tab.
+/// What of a browser a command is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TabUse {
-    /// Nothing.
-    Never,
-    /// It happens in the client's tab, or in the browser's own.
-    Usual,
-    /// It is about a tab, so a browser without one of its own must be told.
-    Wanted,
+pub enum CommandScope {
+    /// A page, which may be read and touched.
+    Page,
+    /// A tab at an address that clients may use.
+    Site,
+    /// A tab, whatever it shows.
+    Tab,
+    /// No tab.
+    Browser,
+    /// A tab, but the hub does it.
+    Hub,
+    /// No tab, and the hub does it.
+    HubAlone,
 }
 
 /// A row that changes nothing.
@@ -59,29 +75,32 @@ pub const fn read(
     needs: &'static str,
     takes: &'static str,
 ) -> Action {
-    let (effect, tab) = (Effect::Read, TabUse::Usual);
     Action {
         name,
         command,
-        effect,
+        effect: Effect::Read,
         needs,
         takes,
-        only: &[],
-        tab,
+        adds: "",
+        scope: CommandScope::Page,
+        answers_dialog: false,
+        wants_tab: false,
+        answers: None,
         gives_value: false,
         is_unlisted: false,
         otherwise: None,
     }
 }
 
-/// A row that changes something.
+/// A row that changes something, and reports what came of it.
 pub const fn act(
     name: &'static str,
     command: &'static str,
     needs: &'static str,
     takes: &'static str,
 ) -> Action {
-    Action { effect: Effect::Act, ..read(name, command, needs, takes) }
+    let answers = Some(ResultType::of::<ActionReport>());
+    Action { effect: Effect::Act, answers, ..read(name, command, needs, takes) }
 }
 
 /// A row that adds something and waits for nobody.
@@ -91,23 +110,43 @@ pub const fn add(
     needs: &'static str,
     takes: &'static str,
 ) -> Action {
-    Action { effect: Effect::Add, ..read(name, command, needs, takes) }
+    Action { effect: Effect::Add, ..act(name, command, needs, takes) }
 }
 
 impl Action {
-    /// Narrows the values of arguments: where they differ by action, or can be guessed.
-    pub const fn only(self, only: &'static [(&'static str, &'static str)]) -> Self {
-        Self { only, ..self }
+    /// Names arguments that the hub adds.
+    pub const fn adds(self, adds: &'static str) -> Self {
+        Self { adds, ..self }
     }
 
-    /// Says what it has to do with a tab.
-    pub const fn tab(self, tab: TabUse) -> Self {
-        Self { tab, ..self }
+    /// Says what of a browser it is about, where that is no page.
+    pub const fn at(self, scope: CommandScope) -> Self {
+        Self { scope, ..self }
+    }
+
+    /// Says that it answers the dialog that is open.
+    pub const fn answers_dialog(self) -> Self {
+        Self { answers_dialog: true, ..self }
+    }
+
+    /// Says that a browser must be told the tab.
+    pub const fn wants_tab(self) -> Self {
+        Self { wants_tab: true, ..self }
+    }
+
+    /// Names the type of its result.
+    pub const fn answers<R: CommandResult>(self) -> Self {
+        Self { answers: Some(ResultType::of::<R>()), ..self }
+    }
+
+    /// Says that its structure is all that it answers.
+    pub const fn tells_nothing(self) -> Self {
+        Self { answers: None, ..self }
     }
 
     /// Says that the result is a value of the page's, such as a script's, and no report.
     pub const fn value(self) -> Self {
-        Self { gives_value: true, ..self }
+        Self { gives_value: true, answers: None, ..self }
     }
 
     /// Accepts it without listing it.
@@ -120,6 +159,11 @@ impl Action {
         Self { otherwise: Some(otherwise), ..self }
     }
 
+    /// Says a result in words, where it is of the type that this answers.
+    pub(crate) fn words(&self, result: &Value) -> Option<String> {
+        (self.answers?.words)(result)
+    }
+
     /// Returns whether a session can do it.
     pub fn fits(&self, session: &Session) -> bool {
         session.can(self.command) || self.otherwise.is_some_and(|otherwise| otherwise(session))
@@ -127,13 +171,46 @@ impl Action {
 
     /// Returns whether it takes an argument of its own.
     pub fn takes(&self, name: &str) -> bool {
-        self.words().any(|word| word == name)
+        self.parameters().any(|parameter| parameter.name == name)
     }
 
     /// All arguments of its own, those it needs first.
-    fn words(&self) -> impl Iterator<Item = &'static str> {
-        let needs = self.needs.split([' ', '|', '+']);
-        needs.chain(self.takes.split(' ')).filter(|word| !word.is_empty())
+    pub fn parameters(&self) -> impl Iterator<Item = Parameter> {
+        self.needed().into_iter().flatten().flatten().chain(self.optional())
+    }
+
+    /// The groups of arguments that must be there: one way of each, with all its parts.
+    pub fn needed(&self) -> Vec<Vec<Vec<Parameter>>> {
+        command_arguments::groups(self.needs)
+    }
+
+    /// The arguments that may be there.
+    pub fn optional(&self) -> impl Iterator<Item = Parameter> + use<> {
+        self.takes.split_whitespace().map(Parameter::parse)
+    }
+
+    /// The arguments that the hub adds.
+    pub fn added(&self) -> impl Iterator<Item = Parameter> + use<> {
+        self.adds.split_whitespace().map(Parameter::parse)
+    }
+
+    /// Gives arguments the names that the command has for them.
+    pub(crate) fn name_for_command(&self, args: &mut Map<String, Value>) {
+        for parameter in self.parameters().filter(|it| it.sent_name != it.name) {
+            if let Some(value) = args.remove(parameter.name) {
+                args.insert(parameter.sent_name.to_owned(), value);
+            }
+        }
+    }
+
+    /// Returns whether the hub does it, and no browser.
+    pub fn is_of_hub(&self) -> bool {
+        matches!(self.scope, CommandScope::Hub | CommandScope::HubAlone)
+    }
+
+    /// Returns whether it is about a tab.
+    pub fn is_in_tab(&self) -> bool {
+        !matches!(self.scope, CommandScope::Browser | CommandScope::HubAlone)
     }
 
     fn is_called(&self, word: &str) -> bool {
@@ -147,17 +224,16 @@ impl Action {
         if let Some(odd) = fields.keys().find(|given| !self.accepts(given)) {
             return Err(self.not_taken(tool, name, odd));
         }
-        let lacking = self.needs.split(' ').find(|group| !is_met(group, fields));
-        if let Some(group) = lacking.filter(|group| !group.is_empty()) {
+        if let Some(group) = self.needed().iter().find(|group| !is_met(group, fields)) {
             return Err(invalid(format!("{name} needs {}", choice(group))));
         }
-        for (argument, values) in self.only {
-            let given = fields.get(*argument).and_then(Value::as_str);
-            if let Some(given) = given.filter(|given| !values.split(' ').any(|it| it == *given)) {
-                let values = values.replace(' ', ", ");
-                let given = shorten(given, 60);
+        for parameter in self.parameters() {
+            let (argument, words) = (parameter.name, parameter.words());
+            let Some(given) = fields.get(argument).and_then(Value::as_str) else { continue };
+            if !words.is_empty() && !words.contains(&given) {
+                let (words, given) = (words.join(", "), shorten(given, 60));
                 return Err(invalid(format!(
-                    "{name} takes as `{argument}` one of {values}, not {given:?}"
+                    "{name} takes as `{argument}` one of {words}, not {given:?}"
                 )));
             }
         }
@@ -168,16 +244,16 @@ impl Action {
     pub(crate) fn accepts(&self, given: &str) -> bool {
         match given {
             "action" => !self.name.is_empty(),
-            "tab" if self.tab == TabUse::Never => false,
+            "tab" if !self.is_in_tab() => false,
             given => self.takes(given) || COMMON.split(' ').any(|word| word == given),
         }
     }
 
     fn not_taken(&self, tool: &CoreTool, name: &str, odd: &str) -> Fault {
-        let mut known: Vec<_> = self.words().collect();
+        let mut known: Vec<_> = self.parameters().map(|parameter| parameter.name).collect();
         known.extend(COMMON.split(' ').filter(|word| !self.takes(word) && self.accepts(word)));
         let list: Vec<_> = known.iter().map(|word| format!("`{word}`")).collect();
-        let others = tool.actions.iter().filter(|other| other.takes(odd)).map(|other| other.name);
+        let others = tool.actions().iter().filter(|other| other.takes(odd)).map(|other| other.name);
         let others: Vec<_> = others.collect();
         let advice = match nearest(odd, known.iter().copied()) {
             _ if !others.is_empty() => format!("; it is for {}", others.join(", ")),
@@ -189,16 +265,16 @@ impl Action {
     }
 }
 
-fn is_met(group: &str, fields: &Map<String, Value>) -> bool {
-    group.split('|').any(|way| way.split('+').all(|word| fields.contains_key(word)))
+fn is_met(group: &[Vec<Parameter>], fields: &Map<String, Value>) -> bool {
+    group.iter().any(|way| way.iter().all(|part| fields.contains_key(part.name)))
 }
 
-/// Says a group of `needs` in words: "`selector`, `ref` or `x` with `y`".
-fn choice(group: &str) -> String {
-    let way = |way: &str| {
-        way.split('+').map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" with ")
+/// Says a group of needed arguments in words: "`selector`, `ref` or `x` with `y`".
+pub fn choice(group: &[Vec<Parameter>]) -> String {
+    let way = |way: &Vec<Parameter>| {
+        way.iter().map(|part| format!("`{}`", part.name)).collect::<Vec<_>>().join(" with ")
     };
-    let ways: Vec<_> = group.split('|').map(way).collect();
+    let ways: Vec<_> = group.iter().map(way).collect();
     match ways.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
@@ -217,7 +293,7 @@ pub(crate) fn check(tool: &CoreTool, args: &mut Value) -> Result<(), Fault> {
     let Some(fields) = args.as_object_mut() else { return Ok(()) };
     let action = find(tool, fields);
     if action.is_none() && !fields.contains_key("action") {
-        let names: Vec<_> = tool.actions.iter().map(|action| action.name).collect();
+        let names: Vec<_> = tool.actions().iter().map(|action| action.name).collect();
         return Err(invalid(format!("`action` is missing; it is one of {}", names.join(", "))));
     }
     // One that is not in the table is not in the schema either, which says so.
@@ -231,7 +307,7 @@ pub(crate) fn check(tool: &CoreTool, args: &mut Value) -> Result<(), Fault> {
 /// Finds the action that arguments mean.
 pub(crate) fn find(tool: &CoreTool, args: &Map<String, Value>) -> Option<&'static Action> {
     match args.get("action") {
-        Some(Value::String(word)) => tool.actions.iter().find(|action| action.is_called(word)),
+        Some(Value::String(word)) => tool.actions().iter().find(|action| action.is_called(word)),
         Some(_) => None,
         None => usual(tool),
     }
@@ -239,54 +315,45 @@ pub(crate) fn find(tool: &CoreTool, args: &Map<String, Value>) -> Option<&'stati
 
 /// What a tool does when no action is given: the only thing, or what has the tool's own name.
 fn usual(tool: &CoreTool) -> Option<&'static Action> {
-    match tool.actions {
+    match tool.actions() {
         [only] => Some(only),
         actions => actions.iter().find(|action| action.command == tool.name),
     }
 }
 
-/// Makes what a client reads about such a tool: its own arguments, and what all of them take.
-///
-/// `properties` are listed, `more` are only accepted; what an action needs is left to [`check`].
-/// `session` and `tab` are described once, by browser_instance and browser_tab.
+/// Makes what a client reads about such a tool: its own arguments, and what all of them take. What
+/// an action needs is left to [`check`]; `session` and `tab` are described once, by
+/// browser_instance and browser_tab.
 pub(crate) fn define(
-    tool: &CoreTool,
+    name: &'static str,
     description: &str,
-    mut properties: Value,
-    more: Value,
+    arguments: &[Argument],
+    actions: &[Action],
 ) -> Definition {
-    if let (Some(listed), Value::Object(more)) =
-        (properties.as_object_mut(), schema::unlisted(more))
-    {
-        listed.extend(more);
-    }
-    let mut schema = json!({
-        "type": "object",
-        "properties": properties,
-        "additionalProperties": false,
-    });
+    let mut properties = command_arguments::properties(arguments);
     let mut add = |name: &str, property: Value| {
-        if schema["properties"].get(name).is_none() {
-            schema["properties"][name] = property;
-        }
+        properties.entry(name).or_insert(property);
     };
     add("session", json!({"type": "string"}));
     add("tab", json!({"type": "integer"}));
     add("timeoutMs", json!({"type": "integer", "description": "at most", "unlisted": true}));
-    let (listed, also): (Vec<_>, Vec<_>) =
-        tool.actions.iter().partition(|action| !action.is_unlisted);
+    let (listed, also): (Vec<_>, Vec<_>) = actions.iter().partition(|action| !action.is_unlisted);
     let names =
         |actions: Vec<&Action>| actions.iter().map(|action| action.name).collect::<Vec<_>>();
     let names = (names(listed), names(also));
     if names.0 != [""] {
-        schema["properties"]["action"] = json!({"enum": names.0, "also": names.1});
+        properties.insert("action".to_owned(), json!({"enum": names.0, "also": names.1}));
     }
-    let read_only = tool.actions.iter().all(|action| action.effect == Effect::Read);
+    let read_only = actions.iter().all(|action| action.effect == Effect::Read);
     Definition {
-        name: tool.name.to_owned(),
+        name: name.to_owned(),
         title: String::new(),
         description: description.to_owned(),
-        input_schema: schema,
+        input_schema: json!({
+            "type": "object",
+            "properties": properties,
+            "additionalProperties": false,
+        }),
         output_schema: None,
         annotations: Annotations {
             read_only,

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     action::Action,
     definition::{Image, Link, Output, Source},
-    network_report, report, shelf,
+    shelf,
 };
 
 /// Characters of text that one answer has at most.
@@ -83,9 +83,9 @@ fn output(session: &Session, action: &Action, mut value: Value) -> Output {
         Value::Null => format!("{} is done", action.name),
         Value::Object(fields) if fields.is_empty() && !lines.is_empty() => String::new(),
         value => match action.effect {
-            _ if let Some(words) = network_report::words(action.command, value) => words,
+            _ if let Some(words) = action.words(value) => words,
             Effect::Read => with_content(value).unwrap_or_else(|| of_value(value)),
-            Effect::Act | Effect::Add => report::words(value).unwrap_or_else(|| of_value(value)),
+            Effect::Act | Effect::Add => of_value(value),
         },
     };
     output.structured = value;

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool { name: "app_state", define, aliases: &[], actions: &[], run };
+pub const TOOL: CoreTool = CoreTool::own("app_state", define, run);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

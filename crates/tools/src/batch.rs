@@ -24,7 +24,7 @@ const STEPS: usize = 50;
 const PICTURES: usize = 4;
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool { name: "batch", define, aliases: &[], actions: &[], run };
+pub const TOOL: CoreTool = CoreTool::own("batch", define, run);
 
 #[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]

@@ -12,15 +12,16 @@ use snapshot::{Format, Page, Subject, View, kept};
 
 use crate::{
     Toolbox,
-    action::{self, Action, invalid, read},
+    action::{Action, invalid, read},
     answer,
+    command_arguments::{Argument, flag, number, text, whole, word},
     commands::Order,
-    definition::{Client, CoreTool, Definition, Output, Source, Work},
+    definition::{Client, CoreTool, Output, Source, Work},
 };
 
 /// The tool.
 pub const TOOL: CoreTool =
-    CoreTool { name: "browser_content", define, aliases: &[], actions: ACTIONS, run };
+    CoreTool::of_commands("browser_content", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 
 /// The command that gives a page as data.
 const SNAPSHOT: &str = "browser_snapshot";
@@ -30,62 +31,68 @@ const OWN: &str = "native";
 const SHORTEST: u64 = 400;
 const LONGEST: usize = 200_000;
 
+const DESCRIPTION: &str = "Reads a page, or the element at `ref` or `selector`. get: its content. query: elements that \
+     fit.";
+
+const ARGUMENTS: &[Argument] = &[
+    text("ref", "from browser_snapshot"),
+    text("selector", "CSS"),
+    word("format", "png jpeg webp text html markdown", "of picture or content")
+        .also("semantic ascii skeleton"),
+    flag("fullPage", "all of it"),
+    flag("labels", "refs in the picture"),
+    text("text", "query: text in them"),
+    text("attribute", "its name"),
+    text("cursor", "get: next part"),
+    flag("all", "query: false gives the first only").unlisted(),
+    flag("includeHidden", "viewport_dom: hidden ones too").unlisted(),
+    flag("landscape", "pdf: wide pages").unlisted(),
+    whole("maxElements", "viewport_dom: at most, 500 if not given").unlisted(),
+    whole("maxBytes", "screenshot: 500000 if not given").unlisted(),
+    whole("maxLength", "get: characters of one answer").unlisted(),
+    whole("maxWidth", "screenshot: pixels, 1280 if not given").unlisted(),
+    text("onlyIfChanged", "screenshot: the version of the last one; says so if it is still that")
+        .unlisted(),
+    number("paperHeight", "pdf: inches").unlisted(),
+    number("paperWidth", "pdf: inches").unlisted(),
+    flag("printBackground", "pdf: with backgrounds").unlisted(),
+    whole("quality", "screenshot: 1 to 100, for jpeg and webp").unlisted(),
+    number("scale", "pdf: 0.1 to 2").unlisted(),
+];
+
 const ACTIONS: &[Action] = &[
     read(
         "screenshot",
         "browser_screenshot",
         "",
-        "format quality fullPage selector ref maxWidth maxBytes labels onlyIfChanged",
+        "format:png/jpeg/webp='jpeg' quality:1..100=80 fullPage=false selector ref \
+         maxWidth:16..8000=1280 maxBytes:1000..10000000=500000 labels=false onlyIfChanged",
+    ),
+    read(
+        "pdf",
+        "browser_pdf",
+        "",
+        "landscape=false printBackground=false scale:0.1..2=1 paperWidth:1..200 \
+         paperHeight:1..200",
+    ),
+    read(
+        "get",
+        "browser_get_content",
+        "",
+        "selector ref format:text/html/markdown*/semantic*/ascii*/skeleton*='text' \
+         maxLength:1..1000000=20000 cursor",
     )
-    .only(&[("format", "png jpeg webp")]),
-    read("pdf", "browser_pdf", "", "landscape printBackground scale paperWidth paperHeight"),
-    read("get", "browser_get_content", "", "selector ref format maxLength cursor")
-        .only(&[("format", "text html markdown semantic ascii skeleton")])
-        .or_if(is_shaped),
-    read("query", "browser_query_selector", "selector|text", "all"),
+    .or_if(is_shaped),
+    read("query", "browser_query_selector", "selector|text", "all=true"),
     read("attribute", "browser_get_attribute", "selector|ref attribute", ""),
-    read("viewport_dom", "browser_get_viewport_dom", "", "maxElements includeHidden").unlisted(),
-];
-
-fn define() -> Definition {
-    action::define(
-        &TOOL,
-        "Reads a page, or the element at `ref` or `selector`. get: its content. query: elements \
-            that fit.",
-        json!({
-            "ref": {"type": "string", "description": "from browser_snapshot"},
-            "selector": {"type": "string", "description": "CSS"},
-            "format": {
-                "enum": ["png", "jpeg", "webp", "text", "html", "markdown"],
-                "also": ["semantic", "ascii", "skeleton"],
-                "description": "of picture or content",
-            },
-            "fullPage": {"type": "boolean", "description": "all of it"},
-            "labels": {"type": "boolean", "description": "refs in the picture"},
-            "text": {"type": "string", "description": "query: text in them"},
-            "attribute": {"type": "string", "description": "its name"},
-            "cursor": {"type": "string", "description": "get: next part"},
-        }),
-        json!({
-            "all": {"type": "boolean", "description": "query: false gives the first only"},
-            "includeHidden": {"type": "boolean", "description": "viewport_dom: hidden ones too"},
-            "landscape": {"type": "boolean", "description": "pdf: wide pages"},
-            "maxElements": {"type": "integer", "description": "viewport_dom: at most, 500 if not given"},
-            "maxBytes": {"type": "integer", "description": "screenshot: 500000 if not given"},
-            "maxLength": {"type": "integer", "description": "get: characters of one answer"},
-            "maxWidth": {"type": "integer", "description": "screenshot: pixels, 1280 if not given"},
-            "onlyIfChanged": {
-                "type": "string",
-                "description": "screenshot: the version of the last one; says so if it is still that",
-            },
-            "paperHeight": {"type": "number", "description": "pdf: inches"},
-            "paperWidth": {"type": "number", "description": "pdf: inches"},
-            "printBackground": {"type": "boolean", "description": "pdf: with backgrounds"},
-            "quality": {"type": "integer", "description": "screenshot: 1 to 100, for jpeg and webp"},
-            "scale": {"type": "number", "description": "pdf: 0.1 to 2"},
-        }),
+    read(
+        "viewport_dom",
+        "browser_get_viewport_dom",
+        "",
+        "maxElements:1..2000=500 includeHidden=false",
     )
-}
+    .unlisted(),
+];
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {

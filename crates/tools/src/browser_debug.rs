@@ -9,11 +9,12 @@ use serde_json::{Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, act, add, read},
+    action::{Action, CommandScope, act, add, read},
     answer,
+    command_arguments::{Argument, flag, text, texts, word},
+    command_results::{measurements::Measurements, page_errors::PageErrors},
     commands::{self, Order},
-    definition::{Client, CoreTool, Definition, Output, Source, Work},
-    timings,
+    definition::{Client, CoreTool, Output, Source, Work},
 };
 
 /// Console lines that one answer shows, where they come from the feed.
@@ -21,49 +22,35 @@ const LINES: usize = 50;
 
 /// The tool.
 pub const TOOL: CoreTool =
-    CoreTool { name: "browser_debug", define, aliases: &[], actions: ACTIONS, run };
+    CoreTool::of_commands("browser_debug", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 
 const CONSOLE: &str = "browser_get_console_logs";
 
-const ACTIONS: &[Action] = &[
-    // An open dialog holds up its tab, so its answer must pass by what waits there.
-    add("dialog", "browser_handle_dialog", "dialogAction", "promptText"),
-    read("console", CONSOLE, "", "level clear").or_if(tells_console),
-    read("errors", "browser_get_errors", "", ""),
-    read("performance", timings::COMMAND, "", ""),
-    act("trace_start", "browser_start_tracing", "", "categories"),
-    act("trace_stop", "browser_stop_tracing", "", ""),
+const DESCRIPTION: &str = "errors: what went wrong, in short. performance: timings.";
+
+const ARGUMENTS: &[Argument] = &[
+    word("dialogAction", "accept dismiss", "of the open dialog"),
+    text("promptText", "answer to a prompt"),
+    word("level", "log info warning error all", "console").also("debug"),
+    flag("clear", "console: forgets what it has told").unlisted(),
+    texts("categories", "trace_start: Chrome's names of what to trace").unlisted(),
 ];
 
-fn define() -> Definition {
-    action::define(
-        &TOOL,
-        "errors: what went wrong, in short. performance: timings.",
-        json!({
-            "dialogAction": {"enum": ["accept", "dismiss"], "description": "of the open dialog"},
-            "promptText": {"type": "string", "description": "answer to a prompt"},
-            "level": {
-                "enum": ["log", "info", "warning", "error", "all"],
-                "description": "console",
-            },
-        }),
-        json!({
-            "clear": {"type": "boolean", "description": "console: forgets what it has told"},
-            "categories": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "trace_start: Chrome's names of what to trace",
-            },
-        }),
-    )
-}
+const ACTIONS: &[Action] = &[
+    // An open dialog holds up its tab, so its answer must pass by what waits there.
+    add("dialog", "browser_handle_dialog", "dialogAction", "promptText")
+        .at(CommandScope::Site)
+        .answers_dialog(),
+    read("console", CONSOLE, "", "level='all' clear=false").or_if(tells_console),
+    read("errors", "browser_get_errors", "", "").answers::<PageErrors>(),
+    read("performance", "browser_get_performance_metrics", "", "").answers::<Measurements>(),
+    act("trace_start", "browser_start_tracing", "", "categories=[]").tells_nothing(),
+    act("trace_stop", "browser_stop_tracing", "", "").tells_nothing(),
+];
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
         let order = Order::read(toolbox, client, &TOOL, args)?;
-        if order.action.command == timings::COMMAND {
-            return order.run().await.map(timings::in_words);
-        }
         if order.action.command != CONSOLE {
             return order.run().await;
         }

@@ -3,79 +3,95 @@
 //! Each action has arguments of its own, which are accepted; listed is only `value`, one short text
 //! from which they are read.
 
-use model::{Fault, json::shorten, page_text};
+use model::{Fault, json::shorten};
 use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, act, invalid},
+    action::{Action, act, invalid},
+    command_arguments::{Argument, flag, number, text, whole, word},
+    command_results::emulation::Emulated,
     commands::Order,
-    definition::{Client, CoreTool, Definition, Output, Work},
+    definition::{Client, CoreTool, Work},
 };
 
 /// The tool.
 pub const TOOL: CoreTool =
-    CoreTool { name: "browser_emulate", define, aliases: &[], actions: ACTIONS, run };
+    CoreTool::of_commands("browser_emulate", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 
 /// What `throttle` knows by name.
 const PRESETS: &str = "slow-3g fast-3g 4g wifi offline none";
 
-const ACTIONS: &[Action] = &[
-    act("viewport", "browser_set_viewport", "value|width+height", "deviceScaleFactor mobile"),
-    act("device", "browser_emulate_device", "value|device", ""),
-    act("user_agent", "browser_set_user_agent", "value|userAgent", "platform"),
-    act("geolocation", "browser_set_geolocation", "value|latitude+longitude", "accuracy"),
-    act("timezone", "browser_set_timezone", "value|timezoneId", ""),
-    act("locale", "browser_set_locale", "value|locale", ""),
-    act("media", "browser_emulate_media", "value|colorScheme|reducedMotion", "media"),
-    act("offline", "browser_set_offline", "value|offline", ""),
-    act(
-        "throttle",
-        "browser_throttle_network",
-        "value|preset|downloadThroughput|uploadThroughput|latency",
-        "",
+const DESCRIPTION: &str = "What a page sees of screen, device, place and network, until reset.";
+
+const ARGUMENTS: &[Argument] = &[
+    text(
+        "value",
+        "viewport: 390x844 or 390x844 mobile; device: iPhone 14; geolocation: 52.5,13.4; \
+         timezone: Europe/Berlin; locale: de-DE; media: dark, light, reduced-motion, print; \
+         offline: true; throttle: slow-3g, fast-3g, 4g, wifi, none",
     )
-    .only(&[("preset", PRESETS)]),
-    act("reset", "browser_reset_emulation", "", ""),
+    .to_hub(),
+    whole("width", "viewport: pixels").unlisted(),
+    whole("height", "viewport: pixels").unlisted(),
+    number("deviceScaleFactor", "viewport: dots per pixel").unlisted(),
+    flag("mobile", "viewport: touch and mobile layout").unlisted(),
+    text("userAgent", "user_agent: header and navigator").unlisted(),
+    text("platform", "user_agent: navigator.platform").unlisted(),
+    number("latitude", "geolocation: degrees, -90 to 90").unlisted(),
+    number("longitude", "geolocation: degrees, -180 to 180").unlisted(),
+    number("accuracy", "geolocation: metres").unlisted(),
+    text("timezoneId", "timezone: IANA name").unlisted(),
+    text("locale", "locale: such as de-DE").unlisted(),
+    text("device", "device: its name").unlisted(),
+    word("colorScheme", "light dark", "media").unlisted(),
+    flag("reducedMotion", "media").unlisted(),
+    word("media", "screen print", "media: type").unlisted(),
+    flag("offline", "offline: true, or false to end it").unlisted(),
+    text("preset", "throttle: a network by name").unlisted(),
+    number("downloadThroughput", "throttle: bytes per second").unlisted(),
+    number("uploadThroughput", "throttle: bytes per second").unlisted(),
+    number("latency", "throttle: milliseconds").unlisted(),
 ];
 
-fn define() -> Definition {
-    action::define(
-        &TOOL,
-        "What a page sees of screen, device, place and network, until reset.",
-        json!({
-            "value": {
-                "type": "string",
-                "description": "viewport: 390x844 or 390x844 mobile; device: iPhone 14; \
-                    geolocation: 52.5,13.4; timezone: Europe/Berlin; locale: de-DE; media: dark, \
-                    light, reduced-motion, print; offline: true; throttle: slow-3g, fast-3g, 4g, \
-                    wifi, none",
-            },
-        }),
-        json!({
-            "width": {"type": "integer", "description": "viewport: pixels"},
-            "height": {"type": "integer", "description": "viewport: pixels"},
-            "deviceScaleFactor": {"type": "number", "description": "viewport: dots per pixel"},
-            "mobile": {"type": "boolean", "description": "viewport: touch and mobile layout"},
-            "userAgent": {"type": "string", "description": "user_agent: header and navigator"},
-            "platform": {"type": "string", "description": "user_agent: navigator.platform"},
-            "latitude": {"type": "number", "description": "geolocation: degrees, -90 to 90"},
-            "longitude": {"type": "number", "description": "geolocation: degrees, -180 to 180"},
-            "accuracy": {"type": "number", "description": "geolocation: metres"},
-            "timezoneId": {"type": "string", "description": "timezone: IANA name"},
-            "locale": {"type": "string", "description": "locale: such as de-DE"},
-            "device": {"type": "string", "description": "device: its name"},
-            "colorScheme": {"enum": ["light", "dark"], "description": "media"},
-            "reducedMotion": {"type": "boolean", "description": "media"},
-            "media": {"enum": ["screen", "print"], "description": "media: type"},
-            "offline": {"type": "boolean", "description": "offline: true, or false to end it"},
-            "preset": {"type": "string", "description": "throttle: a network by name"},
-            "downloadThroughput": {"type": "number", "description": "throttle: bytes per second"},
-            "uploadThroughput": {"type": "number", "description": "throttle: bytes per second"},
-            "latency": {"type": "number", "description": "throttle: milliseconds"},
-        }),
-    )
+/// A row that answers with all that is in force then.
+const fn set(
+    name: &'static str,
+    command: &'static str,
+    needs: &'static str,
+    takes: &'static str,
+) -> Action {
+    act(name, command, needs, takes).answers::<Emulated>()
 }
+
+const ACTIONS: &[Action] = &[
+    set(
+        "viewport",
+        "browser_set_viewport",
+        "value|width:1..10000+height:1..10000",
+        "deviceScaleFactor:0.1..10 mobile=false",
+    ),
+    set("device", "browser_emulate_device", "value|device", ""),
+    set("user_agent", "browser_set_user_agent", "value|userAgent", "platform"),
+    set(
+        "geolocation",
+        "browser_set_geolocation",
+        "value|latitude:-90..90+longitude:-180..180",
+        "accuracy:0..1000000=10",
+    ),
+    set("timezone", "browser_set_timezone", "value|timezoneId", ""),
+    set("locale", "browser_set_locale", "value|locale", ""),
+    set("media", "browser_emulate_media", "value|colorScheme|reducedMotion", "media"),
+    set("offline", "browser_set_offline", "value|offline", ""),
+    set(
+        "throttle",
+        "browser_throttle_network",
+        "value|preset:slow-3g/fast-3g/4g/wifi/offline/none|downloadThroughput:1..|\
+         uploadThroughput:1..|latency:0..60000",
+        "",
+    ),
+    set("reset", "browser_reset_emulation", "", ""),
+];
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
@@ -83,7 +99,7 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
         if let Some(Value::String(value)) = order.args.remove("value") {
             spell_out(order.action.name, value.trim(), &mut order.args)?;
         }
-        order.run().await.map(in_words)
+        order.run().await
     })
 }
 
@@ -158,35 +174,6 @@ fn example(action: &str) -> &'static str {
     }
 }
 
-/// Says what is in force in lines; another browser's answer stays as it is.
-fn in_words(output: Output) -> Output {
-    let Some(emulated) = output.structured["emulated"].as_object() else { return output };
-    let lines: Vec<_> = emulated.iter().map(|(name, value)| line(name, value)).collect();
-    let text = match lines.is_empty() {
-        true => "the tab sees what the browser has; nothing is emulated".to_owned(),
-        false => format!("in force in this tab, until reset:\n{}", lines.join("\n")),
-    };
-    Output { text, ..output }
-}
-
-/// One line: a name and what it is set to, without the marks of JSON.
-fn line(name: &str, value: &Value) -> String {
-    let plain = |value: &Value| match value {
-        Value::String(text) => page_text::exact(text).into_owned(),
-        other => page_text::json(&other.to_string()).into_owned(),
-    };
-    let text = match value {
-        Value::Object(fields) => {
-            let parts = fields
-                .iter()
-                .map(|(name, value)| format!("{} {}", page_text::line(name), plain(value)));
-            parts.collect::<Vec<_>>().join(", ")
-        }
-        value => plain(value),
-    };
-    format!("{}: {text}", page_text::line(name))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -223,24 +210,6 @@ mod tests {
         check("media", "sepia", json!("dark"));
         check("offline", "maybe", json!("true or false"));
         check("throttle", "2g", json!("fast-3g"));
-    }
-
-    #[test]
-    fn what_is_in_force_is_said_in_lines() {
-        let said = |emulated: Value| {
-            let structured = json!({ "emulated": emulated });
-            let text = structured.to_string();
-            in_words(Output { text, structured, ..Output::default() }).text
-        };
-        let both = json!({"viewport": {"height": 844, "width": 390}, "locale": "de-DE"});
-        let expected =
-            "in force in this tab, until reset:\nlocale: de-DE\nviewport: height 844, width 390";
-        assert_eq!(said(both), expected);
-        assert!(said(json!({})).contains("nothing is emulated"));
-        assert_eq!(
-            said(json!("as another browser says")),
-            "{\"emulated\":\"as another browser says\"}"
-        );
     }
 
     #[test]

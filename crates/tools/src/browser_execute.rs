@@ -1,37 +1,29 @@
 //! Tool `browser_execute`: runs JavaScript in a page. It does one thing, so it has no `action`.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     Toolbox,
-    action::{self, Action, act},
+    action::{Action, act},
+    command_arguments::{Argument, flag, text},
     commands::Order,
-    definition::{Client, CoreTool, Definition, Work},
+    definition::{Client, CoreTool, Work},
 };
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool {
-    name: "browser_execute",
-    define,
-    aliases: &[("code", "expression")],
-    actions: ACTIONS,
-    run,
-};
+pub const TOOL: CoreTool =
+    CoreTool::of_commands("browser_execute", DESCRIPTION, ARGUMENTS, ACTIONS, run)
+        .aliases(&[("code", "expression")]);
 
-const ACTIONS: &[Action] = &[act("", "browser_evaluate", "expression", "awaitPromise").value()];
+const DESCRIPTION: &str = "Runs JavaScript in a page; returns its value.";
 
-fn define() -> Definition {
-    action::define(
-        &TOOL,
-        "Runs JavaScript in a page; returns its value.",
-        json!({
-            "expression": {"type": "string", "description": "may await"},
-        }),
-        json!({
-            "awaitPromise": {"type": "boolean", "description": "false does not wait for a promise"},
-        }),
-    )
-}
+const ARGUMENTS: &[Argument] = &[
+    text("expression", "may await"),
+    flag("awaitPromise", "false does not wait for a promise").unlisted(),
+];
+
+const ACTIONS: &[Action] =
+    &[act("", "browser_evaluate", "expression", "awaitPromise=true").value()];
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move { Order::read(toolbox, client, &TOOL, args)?.run().await })

@@ -15,8 +15,7 @@ use crate::{
 };
 
 /// The tool.
-pub const TOOL: CoreTool =
-    CoreTool { name: "browser_instance", define, aliases: &[], actions: &[], run };
+pub const TOOL: CoreTool = CoreTool::own("browser_instance", define, run);
 
 #[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]

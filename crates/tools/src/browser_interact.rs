@@ -7,41 +7,89 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, act, invalid},
+    action::{Action, act, invalid},
+    command_arguments::{Argument, flag, number, records, text, texts, whole, word},
     commands::Order,
-    definition::{Client, CoreTool, Definition, Work},
+    definition::{Client, CoreTool, Work},
     uploads,
 };
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool {
-    name: "browser_interact",
-    define,
-    aliases: &[("delay", "delayMs")],
-    actions: ACTIONS,
-    run,
-};
+pub const TOOL: CoreTool =
+    CoreTool::of_commands("browser_interact", DESCRIPTION, ARGUMENTS, ACTIONS, run)
+        .aliases(&[("delay", "delayMs")]);
+
+const DESCRIPTION: &str = "Acts on the element at `ref` or `selector`. Returns when the page is quiet, and says what \
+     changed, with refs.";
+
+const ARGUMENTS: &[Argument] = &[
+    text("ref", "from a snapshot or an answer"),
+    text("selector", "CSS"),
+    number("x", "px in view"),
+    number("y", "px"),
+    text("text", "to type, or on what to click"),
+    word("button", "left middle right", "click"),
+    whole("clickCount", "2: double"),
+    text("modifiers", "held: Control+Shift").to_hub(),
+    flag("clear", "type: false adds"),
+    flag("submit", "type, fill: then Enter"),
+    text("key", "press: Control+A"),
+    word("direction", "up down left right", "scroll"),
+    texts("values", "select: values or labels"),
+    flag("checked", "check: false unchecks"),
+    text("to", "drag: ref, selector or x,y").to_hub(),
+    texts("files", "upload: paths below your working or downloads folder").read_by("fileFacts"),
+    records("fields", "field value", "fill: ref, selector or label, and value")
+        .read_by("formFields"),
+    records(
+        "contents",
+        "name mimeType data",
+        "upload: files as name, mimeType and data (base64), for clients on another machine",
+    )
+    .unlisted()
+    .to_hub(),
+    flag("force", "click: even what is covered or disabled").unlisted(),
+    whole("delayMs", "type: between keys").unlisted(),
+    flag("ctrl", "held").unlisted(),
+    flag("alt", "held").unlisted(),
+    flag("shift", "held").unlisted(),
+    flag("meta", "held").unlisted(),
+    number("deltaX", "scroll: px to the right").unlisted(),
+    number("deltaY", "scroll: px down").unlisted(),
+    text("value", "select: by value").unlisted(),
+    text("label", "select: by label").unlisted(),
+    whole("index", "select: by place, from 0").unlisted(),
+    text("toRef", "drag: to this element").unlisted(),
+    text("toSelector", "drag: to this element").unlisted(),
+    number("toX", "drag: px in view").unlisted(),
+    number("toY", "drag: px in view").unlisted(),
+    text("uploadId", "upload: whose bytes have come").from_hub(),
+];
 
 const ACTIONS: &[Action] = &[
     act(
         "click",
         "browser_mouse_click",
         "selector|ref|text|x+y",
-        "button clickCount modifiers ctrl alt shift meta force",
-    )
-    .only(&[("button", "left middle right")]),
+        "button='left' clickCount:1..3=1 modifiers ctrl=false alt=false shift=false meta=false \
+         force=false",
+    ),
     act("move", "browser_mouse_move", "selector|ref|x+y", ""),
     act("hover", "browser_hover", "selector|ref", ""),
-    act("type", "browser_type", "text", "selector ref delayMs submit clear"),
-    act("press", "browser_keyboard_press", "key", "selector ref modifiers ctrl alt shift meta"),
-    act("scroll", "browser_mouse_scroll", "", "deltaX deltaY selector ref direction")
-        .only(&[("direction", "up down left right")]),
-    act("select", "browser_select", "selector|ref values|value|label|index", ""),
-    act("check", "browser_check", "selector|ref", "checked"),
+    act("type", "browser_type", "text", "selector ref delayMs:0..1000=0 submit=false clear"),
+    act(
+        "press",
+        "browser_keyboard_press",
+        "key",
+        "selector ref modifiers ctrl=false alt=false shift=false meta=false",
+    ),
+    act("scroll", "browser_mouse_scroll", "", "deltaX deltaY selector ref direction"),
+    act("select", "browser_select", "selector|ref values|value|label|index:0..", ""),
+    act("check", "browser_check", "selector|ref", "checked=true"),
     act("drag", "browser_drag", "selector|ref|x+y to|toSelector|toRef|toX+toY", ""),
     act("submit", "browser_submit", "", "selector ref"),
-    act("upload", uploads::UPLOAD, "selector|ref files|contents", ""),
-    act("fill", "browser_fill_form", "fields", "submit"),
+    act("upload", uploads::UPLOAD, "selector|ref files|contents", "").adds("uploadId"),
+    act("fill", "browser_fill_form", "fields", "submit=false"),
 ];
 
 /// Keys that can be held, and the arguments that say so.
@@ -53,72 +101,6 @@ const HELD: &[(&str, &str)] = &[
     ("meta", "meta"),
     ("command", "meta"),
 ];
-
-fn define() -> Definition {
-    let text = |about: &str| json!({"type": "string", "description": about});
-    let texts =
-        |about: &str| json!({"type": "array", "items": {"type": "string"}, "description": about});
-    let number = |about: &str| json!({"type": "number", "description": about});
-    let flag = |about: &str| json!({"type": "boolean", "description": about});
-    action::define(
-        &TOOL,
-        "Acts on the element at `ref` or `selector`. Returns when the page is quiet, and says \
-            what changed, with refs.",
-        json!({
-            "ref": text("from a snapshot or an answer"),
-            "selector": text("CSS"),
-            "x": number("px in view"),
-            "y": number("px"),
-            "text": text("to type, or on what to click"),
-            "button": {"enum": ["left", "middle", "right"], "description": "click"},
-            "clickCount": {"type": "integer", "description": "2: double"},
-            "modifiers": text("held: Control+Shift"),
-            "clear": flag("type: false adds"),
-            "submit": flag("type, fill: then Enter"),
-            "key": text("press: Control+A"),
-            "direction": {"enum": ["up", "down", "left", "right"], "description": "scroll"},
-            "values": texts("select: values or labels"),
-            "checked": flag("check: false unchecks"),
-            "to": text("drag: ref, selector or x,y"),
-            "files": texts("upload: paths below your working or downloads folder"),
-            "fields": {
-                "type": "array",
-                "items": {"type": "object", "properties": {
-                    "field": {"type": "string"},
-                    "value": {"type": "string"},
-                }},
-                "description": "fill: ref, selector or label, and value",
-            },
-        }),
-        json!({
-            "contents": {
-                "type": "array",
-                "items": {"type": "object", "properties": {
-                    "name": {"type": "string"},
-                    "mimeType": {"type": "string"},
-                    "data": {"type": "string"},
-                }},
-                "description": "upload: files as name, mimeType and data (base64), for clients on \
-                    another machine",
-            },
-            "force": flag("click: even what is covered or disabled"),
-            "delayMs": {"type": "integer", "description": "type: between keys"},
-            "ctrl": flag("held"),
-            "alt": flag("held"),
-            "shift": flag("held"),
-            "meta": flag("held"),
-            "deltaX": number("scroll: px to the right"),
-            "deltaY": number("scroll: px down"),
-            "value": text("select: by value"),
-            "label": text("select: by label"),
-            "index": {"type": "integer", "description": "select: by place, from 0"},
-            "toRef": text("drag: to this element"),
-            "toSelector": text("drag: to this element"),
-            "toX": number("drag: px in view"),
-            "toY": number("drag: px in view"),
-        }),
-    )
-}
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {

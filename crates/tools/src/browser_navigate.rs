@@ -11,63 +11,50 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, act, read},
+    action::{Action, CommandScope, act, read},
     answer, browser_tab,
+    command_arguments::{Argument, flag, text, whole, word},
     commands::Order,
-    definition::{Client, CoreTool, Definition, Output, Work},
+    definition::{Client, CoreTool, Output, Work},
 };
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool {
-    name: "browser_navigate",
-    define,
-    aliases: &[("time", "timeMs")],
-    actions: ACTIONS,
-    run,
-};
+pub const TOOL: CoreTool =
+    CoreTool::of_commands("browser_navigate", DESCRIPTION, ARGUMENTS, ACTIONS, run)
+        .aliases(&[("time", "timeMs")]);
 
 const GOTO: &str = "browser_navigate";
 
+const DESCRIPTION: &str =
+    "Loads `url` (goto, the default; opens a tab if you have none). wait: until something is so.";
+
+const ARGUMENTS: &[Argument] = &[
+    text("url", "wait: part of it"),
+    text("selector", "wait: CSS"),
+    text("text", "wait: in the page"),
+    word("state", "visible hidden attached", "of selector or text"),
+    text("expression", "wait: is true"),
+    whole("timeoutMs", "at most"),
+    flag("ignoreCache", "reload: loads everything anew").unlisted(),
+    flag("networkIdle", "wait: until nothing is loaded").unlisted(),
+    whole("timeMs", "wait: so long").unlisted(),
+    word("waitUntil", "load domcontentloaded networkidle", "goto: load if not given").unlisted(),
+];
+
 const ACTIONS: &[Action] = &[
-    act("goto", GOTO, "url", "waitUntil timeoutMs").or_if(opens_only),
-    act("reload", "browser_reload", "", "ignoreCache"),
-    act("back", "browser_go_back", "", ""),
-    act("forward", "browser_go_forward", "", ""),
+    act("goto", GOTO, "url", "waitUntil='load' timeoutMs:1..")
+        .at(CommandScope::Tab)
+        .or_if(opens_only),
+    act("reload", "browser_reload", "", "ignoreCache=false").at(CommandScope::Site),
+    act("back", "browser_go_back", "", "").at(CommandScope::Tab),
+    act("forward", "browser_go_forward", "", "").at(CommandScope::Tab),
     read(
         "wait",
         "browser_wait_for",
-        "selector|text|url|expression|networkIdle|timeMs",
-        "state timeoutMs",
+        "selector|text|url|expression|networkIdle|timeMs:0..",
+        "state='visible' timeoutMs:0..=10000",
     ),
 ];
-
-fn define() -> Definition {
-    action::define(
-        &TOOL,
-        "Loads `url` (goto, the default; opens a tab if you have none). wait: until something is \
-            so.",
-        json!({
-            "url": {"type": "string", "description": "wait: part of it"},
-            "selector": {"type": "string", "description": "wait: CSS"},
-            "text": {"type": "string", "description": "wait: in the page"},
-            "state": {
-                "enum": ["visible", "hidden", "attached"],
-                "description": "of selector or text",
-            },
-            "expression": {"type": "string", "description": "wait: is true"},
-            "timeoutMs": {"type": "integer", "description": "at most"},
-        }),
-        json!({
-            "ignoreCache": {"type": "boolean", "description": "reload: loads everything anew"},
-            "networkIdle": {"type": "boolean", "description": "wait: until nothing is loaded"},
-            "timeMs": {"type": "integer", "description": "wait: so long"},
-            "waitUntil": {
-                "enum": ["load", "domcontentloaded", "networkidle"],
-                "description": "goto: load if not given",
-            },
-        }),
-    )
-}
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {

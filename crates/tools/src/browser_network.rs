@@ -5,125 +5,134 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, TabUse, act, read},
+    action::{Action, CommandScope, act, read},
     answer,
+    command_arguments::{Argument, flag, number, records, text, text_map, texts, whole, word},
+    command_results::{
+        download_list::{DownloadList, DownloadReport},
+        network::{AwaitedRequest, HeadersSet, MockList, RequestDetail, RequestList},
+        site_data::{CookieList, CookieSet, CookiesCleared, Storage, StorageCleared, StorageSet},
+    },
     commands::Order,
-    definition::{Client, CoreTool, Definition, Output, Work},
+    definition::{Client, CoreTool, Output, Work},
     downloads,
 };
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool {
-    name: "browser_network",
-    define,
-    aliases: &[("type", "storageType"), ("downloadId", "id"), ("key", "name")],
-    actions: ACTIONS,
-    run,
-};
+pub const TOOL: CoreTool =
+    CoreTool::of_commands("browser_network", DESCRIPTION, ARGUMENTS, ACTIONS, run).aliases(&[
+        ("type", "storageType"),
+        ("downloadId", "id"),
+        ("key", "name"),
+    ]);
 
 const COOKIES: &str = "browser_get_cookies";
 
-/// Only clearing can mean both storages.
-const STORAGES: &[(&str, &str)] = &[("storageType", "local session localStorage sessionStorage")];
+const DESCRIPTION: &str = "wait: for a request to `url`. mock: answers it with `status` and `body`, or fails it; unmock: \
+     ends that.";
+
+const ARGUMENTS: &[Argument] = &[
+    text("url", "part, *pattern* or /regex/"),
+    text("id", "request or download"),
+    whole("since", "cursor of the last list"),
+    whole("status", "mock"),
+    text("body", "mock"),
+    flag("fail", "mock"),
+    text_map("headers", "to send; mock: of the answer"),
+    text("name", "cookie or key"),
+    text("value", "to set"),
+    word("storageType", "local session all", "which").also("localStorage sessionStorage"),
+    whole("timeoutMs", "at most"),
+    text("domain", "cookies of this domain").unlisted(),
+    flag("enabled", "intercept: false lets all through").unlisted(),
+    number("expires", "set_cookie: Unix seconds").unlisted(),
+    flag("httpOnly", "set_cookie: not for scripts").unlisted(),
+    whole("limit", "requests: at most, 100 if not given").unlisted(),
+    whole("maxLength", "characters of a body or file").unlisted(),
+    text("method", "only such requests").unlisted(),
+    word("part", "headers body response", "request: only this").unlisted(),
+    text("path", "set_cookie").unlisted(),
+    records("patterns", "urlPattern resourceType", "intercept: what is blocked")
+        .unlisted()
+        .read_by("urlPatterns"),
+    text("resourceType", "only such: document, xhr, fetch, …").unlisted(),
+    text("sameSite", "set_cookie: Strict, Lax or None").unlisted(),
+    flag("secure", "set_cookie: https only").unlisted(),
+    word("state", "in_progress complete interrupted all", "downloads: only such").unlisted(),
+    whole("times", "mock: so often, then no more").unlisted(),
+    texts("urls", "get_cookies: for these addresses").unlisted(),
+];
 
 const ACTIONS: &[Action] = &[
-    read("requests", "browser_get_requests", "", "url resourceType method status since limit"),
-    read("request", "browser_get_request", "id", "part maxLength"),
-    read("wait", "browser_wait_for_request", "url", "method since timeoutMs"),
+    read(
+        "requests",
+        "browser_get_requests",
+        "",
+        "url resourceType method status:100..599 since:0..=0 limit:1..500=100",
+    )
+    .answers::<RequestList>(),
+    read("request", "browser_get_request", "id", "part maxLength:1..1000000=8000")
+        .answers::<RequestDetail>(),
+    read("wait", "browser_wait_for_request", "url", "method since:0.. timeoutMs:0..=10000")
+        .answers::<AwaitedRequest>(),
     act(
         "mock",
         "browser_mock_request",
         "url",
-        "method resourceType status body headers fail times",
-    ),
-    act("unmock", "browser_unmock_requests", "", "url"),
-    act("intercept", "browser_intercept_requests", "enabled", "patterns").unlisted(),
-    act("set_headers", "browser_set_headers", "headers", ""),
-    read("get_cookies", COOKIES, "", "urls domain name"),
+        "method resourceType status:200..599=200 body='' headers={} fail=false \
+         times:1..1000000",
+    )
+    .answers::<MockList>(),
+    act("unmock", "browser_unmock_requests", "", "url").answers::<MockList>(),
+    act("intercept", "browser_intercept_requests", "enabled", "patterns=[]")
+        .answers::<MockList>()
+        .unlisted(),
+    act("set_headers", "browser_set_headers", "headers", "").answers::<HeadersSet>(),
+    read("get_cookies", COOKIES, "", "urls domain name")
+        .answers::<CookieList>()
+        .at(CommandScope::Site),
     act(
         "set_cookie",
         "browser_set_cookie",
         "name value",
-        "url domain path secure httpOnly sameSite expires",
+        "url domain path secure httpOnly sameSite:Strict/Lax/None expires:0..",
     )
-    .only(&[("sameSite", "Strict Lax None")]),
-    act("clear_cookies", "browser_clear_cookies", "", "domain name"),
-    read("get_storage", "browser_get_local_storage", "", "name storageType").only(STORAGES),
-    act("set_storage", "browser_set_local_storage", "name value", "storageType").only(STORAGES),
-    act("clear_storage", "browser_clear_storage", "", "storageType"),
-    read("downloads", downloads::LIST, "", "state").tab(TabUse::Never),
-    read("download_wait", downloads::WAIT, "", "id timeoutMs").tab(TabUse::Never),
+    .answers::<CookieSet>()
+    .at(CommandScope::Site),
+    act("clear_cookies", "browser_clear_cookies", "", "domain name")
+        .answers::<CookiesCleared>()
+        .at(CommandScope::Site),
+    read(
+        "get_storage",
+        "browser_get_local_storage",
+        "",
+        "name>key storageType:local*/session*/localStorage/sessionStorage='localStorage'",
+    )
+    .answers::<Storage>(),
+    act(
+        "set_storage",
+        "browser_set_local_storage",
+        "name>key value",
+        "storageType:local*/session*/localStorage/sessionStorage='localStorage'",
+    )
+    .answers::<StorageSet>(),
+    act(
+        "clear_storage",
+        "browser_clear_storage",
+        "",
+        "storageType:local*/session*/all/localStorage/sessionStorage='localStorage'",
+    )
+    .answers::<StorageCleared>(),
+    read("downloads", downloads::LIST, "", "state='all'")
+        .answers::<DownloadList>()
+        .at(CommandScope::Browser),
+    read("download_wait", downloads::WAIT, "", "id timeoutMs:1..=60000")
+        .answers::<DownloadReport>()
+        .at(CommandScope::Browser),
     read("download_read", downloads::READ, "id", "maxLength")
-        .tab(TabUse::Never)
+        .at(CommandScope::HubAlone)
         .or_if(downloads::can_be_read),
 ];
-
-fn define() -> Definition {
-    action::define(
-        &TOOL,
-        "wait: for a request to `url`. mock: answers it with `status` and `body`, or fails it; \
-            unmock: ends that.",
-        json!({
-            "url": {"type": "string", "description": "part, *pattern* or /regex/"},
-            "id": {"type": "string", "description": "request or download"},
-            "since": {"type": "integer", "description": "cursor of the last list"},
-            "status": {"type": "integer", "description": "mock"},
-            "body": {"type": "string", "description": "mock"},
-            "fail": {"type": "boolean", "description": "mock"},
-            "headers": {
-                "type": "object",
-                "additionalProperties": {"type": "string"},
-                "description": "to send; mock: of the answer",
-            },
-            "name": {"type": "string", "description": "cookie or key"},
-            "value": {"type": "string", "description": "to set"},
-            "storageType": {
-                "enum": ["local", "session", "all"],
-                "also": ["localStorage", "sessionStorage"],
-                "description": "which",
-            },
-            "timeoutMs": {"type": "integer", "description": "at most"},
-        }),
-        json!({
-            "domain": {"type": "string", "description": "cookies of this domain"},
-            "enabled": {"type": "boolean", "description": "intercept: false lets all through"},
-            "expires": {"type": "number", "description": "set_cookie: Unix seconds"},
-            "httpOnly": {"type": "boolean", "description": "set_cookie: not for scripts"},
-            "limit": {"type": "integer", "description": "requests: at most, 100 if not given"},
-            "maxLength": {"type": "integer", "description": "characters of a body or file"},
-            "method": {"type": "string", "description": "only such requests"},
-            "part": {
-                "enum": ["headers", "body", "response"],
-                "description": "request: only this",
-            },
-            "path": {"type": "string", "description": "set_cookie"},
-            "patterns": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "urlPattern": {"type": "string"},
-                        "resourceType": {"type": "string"},
-                    },
-                },
-                "description": "intercept: what is blocked",
-            },
-            "resourceType": {"type": "string", "description": "only such: document, xhr, fetch, …"},
-            "sameSite": {"type": "string", "description": "set_cookie: Strict, Lax or None"},
-            "secure": {"type": "boolean", "description": "set_cookie: https only"},
-            "state": {
-                "enum": ["in_progress", "complete", "interrupted", "all"],
-                "description": "downloads: only such",
-            },
-            "times": {"type": "integer", "description": "mock: so often, then no more"},
-            "urls": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "get_cookies: for these addresses",
-            },
-        }),
-    )
-}
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
@@ -174,11 +183,8 @@ fn mask(result: &mut Value) -> bool {
     true
 }
 
-/// Gives what concerns storage the words of the commands.
+/// Spells out which storage is meant.
 fn name_storage(args: &mut Map<String, Value>) {
-    if let Some(name) = args.remove("name") {
-        args.insert("key".to_owned(), name);
-    }
     let long = match args.get("storageType").and_then(Value::as_str) {
         Some("local") => "localStorage",
         Some("session") => "sessionStorage",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hub::Session;
 use model::{Code, Fault, TabId};
-use serde_json::{Value, json};
+use serde_json::Value;
 use snapshot::{
     Page, Subject, View,
     kept::{self, Place},
@@ -15,55 +15,50 @@ use snapshot::{
 
 use crate::{
     Toolbox,
-    action::{self, Action, read},
+    action::{Action, read},
     answer,
+    command_arguments::{Argument, flag, text, whole, word},
     commands::Order,
-    definition::{Client, CoreTool, Definition, Output, Source, Work},
+    definition::{Client, CoreTool, Output, Source, Work},
 };
 
 /// The tool.
 pub const TOOL: CoreTool =
-    CoreTool { name: "browser_snapshot", define, aliases: &[], actions: ACTIONS, run };
+    CoreTool::of_commands("browser_snapshot", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 
 const COMMAND: &str = "browser_snapshot";
+
+const DESCRIPTION: &str = "What can be seen and done in a page, one line per thing, with a `ref` for each that can be \
+     acted on. Long pages come in parts, long lists folded.";
+
+const ARGUMENTS: &[Argument] = &[
+    text("ref", "only below"),
+    text("selector", "only below"),
+    text("region", "landmark: main").to_hub(),
+    flag("viewportOnly", "only in view"),
+    whole("depth", "levels").to_hub(),
+    text("find", "text or /regex/: what fits, with surroundings").to_hub(),
+    text("role", "find: this role").to_hub(),
+    text("open", "ref of a folded list").to_hub(),
+    word("format", "outline markdown", "markdown: to read").to_hub(),
+    flag("links", "targets"),
+    whole("maxTokens", "default 6000").to_hub(),
+    text("cursor", "next part").to_hub(),
+    text("since", "version: what differs").to_hub(),
+    text("onlyIfChanged", "version: else whole").to_hub(),
+    text("mode", "for browsers that have modes").unlisted().to_hub(),
+    text("level", "for browsers that have levels").unlisted().to_hub(),
+    whole("maxNodes", "at most").from_hub(),
+];
 
 const ACTIONS: &[Action] = &[read(
     "",
     COMMAND,
     "",
-    "ref selector region viewportOnly depth find role open format links maxTokens cursor since onlyIfChanged mode level",
-)];
-
-fn define() -> Definition {
-    action::define(
-        &TOOL,
-        "What can be seen and done in a page, one line per thing, with a `ref` for each that can \
-            be acted on. Long pages come in parts, long lists folded.",
-        json!({
-            "ref": {"type": "string", "description": "only below"},
-            "selector": {"type": "string", "description": "only below"},
-            "region": {"type": "string", "description": "landmark: main"},
-            "viewportOnly": {"type": "boolean", "description": "only in view"},
-            "depth": {"type": "integer", "description": "levels"},
-            "find": {
-                "type": "string",
-                "description": "text or /regex/: what fits, with surroundings",
-            },
-            "role": {"type": "string", "description": "find: this role"},
-            "open": {"type": "string", "description": "ref of a folded list"},
-            "format": {"enum": ["outline", "markdown"], "description": "markdown: to read"},
-            "links": {"type": "boolean", "description": "targets"},
-            "maxTokens": {"type": "integer", "description": "default 6000"},
-            "cursor": {"type": "string", "description": "next part"},
-            "since": {"type": "string", "description": "version: what differs"},
-            "onlyIfChanged": {"type": "string", "description": "version: else whole"},
-        }),
-        json!({
-            "mode": {"type": "string", "description": "for browsers that have modes"},
-            "level": {"type": "string", "description": "for browsers that have levels"},
-        }),
-    )
-}
+    "ref selector region viewportOnly=false depth find role open format links=false maxTokens \
+     cursor since onlyIfChanged mode level",
+)
+.adds("maxNodes:1..20000=20000")];
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {

@@ -10,20 +10,18 @@ use serde_json::{Value, json};
 
 use crate::{
     Toolbox,
-    action::{self, Action, TabUse, act, add, read},
+    action::{self, Action, CommandScope, act, add, read},
     answer,
+    command_arguments::{Argument, flag, text},
+    command_results::action_report::TabAddress,
     commands::{self, Order},
-    definition::{Client, CoreTool, Definition, Output, Source, Work},
+    definition::{Client, CoreTool, Output, Source, Work},
 };
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool {
-    name: "browser_tab",
-    define,
-    aliases: &[("keepTabId", "tab")],
-    actions: ACTIONS,
-    run,
-};
+pub const TOOL: CoreTool =
+    CoreTool::of_commands("browser_tab", DESCRIPTION, ARGUMENTS, ACTIONS, run)
+        .aliases(&[("keepTabId", "tab")]);
 
 /// The command that opens a tab.
 pub(crate) const NEW: &str = "browser_tab_new";
@@ -32,30 +30,36 @@ const LIST: &str = "browser_tab_list";
 const RELEASE: &str = "browser_tab_release";
 const HAND_OVER: &str = "browser_tab_hand_over";
 
-const ACTIONS: &[Action] = &[
-    read("list", LIST, "", "").tab(TabUse::Never).or_if(commands::tells_tabs),
-    add("new", NEW, "", "url active").tab(TabUse::Never),
-    act("close", "browser_tab_close", "", "").tab(TabUse::Wanted),
-    act("close_others", "browser_tab_close_others", "", "").unlisted(),
-    act("activate", "browser_tab_activate", "", "").tab(TabUse::Wanted),
-    read("release", RELEASE, "", "").tab(TabUse::Wanted).or_if(Session::keeps_tabs_apart),
-    read("hand_over", HAND_OVER, "to", "").tab(TabUse::Wanted).or_if(Session::keeps_tabs_apart),
+const DESCRIPTION: &str = "`tab` everywhere: else your last one. A tab you open or act in is yours until you release it \
+     or hand it over.";
+
+const ARGUMENTS: &[Argument] = &[
+    text("url", "to open"),
+    text("to", "client's name"),
+    flag("active", "new: true brings it to the front").unlisted(),
 ];
 
-fn define() -> Definition {
-    action::define(
-        &TOOL,
-        "`tab` everywhere: else your last one. A tab you open or act in is yours until you \
-            release it or hand it over.",
-        json!({
-            "url": {"type": "string", "description": "to open"},
-            "to": {"type": "string", "description": "client's name"},
-        }),
-        json!({
-            "active": {"type": "boolean", "description": "new: true brings it to the front"},
-        }),
-    )
-}
+const ACTIONS: &[Action] = &[
+    read("list", LIST, "", "").at(CommandScope::HubAlone).or_if(commands::tells_tabs),
+    add("new", NEW, "", "url active=false").answers::<TabAddress>().at(CommandScope::Browser),
+    act("close", "browser_tab_close", "", "").tells_nothing().at(CommandScope::Tab).wants_tab(),
+    act("close_others", "browser_tab_close_others", "", "")
+        .tells_nothing()
+        .at(CommandScope::Tab)
+        .unlisted(),
+    act("activate", "browser_tab_activate", "", "")
+        .tells_nothing()
+        .at(CommandScope::Tab)
+        .wants_tab(),
+    read("release", RELEASE, "", "")
+        .at(CommandScope::Hub)
+        .wants_tab()
+        .or_if(Session::keeps_tabs_apart),
+    read("hand_over", HAND_OVER, "to", "")
+        .at(CommandScope::Hub)
+        .wants_tab()
+        .or_if(Session::keeps_tabs_apart),
+];
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {

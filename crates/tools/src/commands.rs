@@ -13,10 +13,10 @@ use tokio::task::JoinSet;
 
 use crate::{
     TOOLS, Toolbox,
-    action::{Action, TabUse, invalid},
+    action::{Action, invalid},
     answer,
+    command_results::action_report,
     definition::{Client, CoreTool, Output},
-    report,
 };
 
 /// What a call may take beyond the time that the browser was told to wait; one that is busy still
@@ -57,7 +57,7 @@ impl<'a> Order<'a> {
         };
         let word = args.remove("action");
         let word = word.as_ref().and_then(Value::as_str).unwrap_or_default();
-        let action = tool.actions.iter().find(|action| action.name == word);
+        let action = tool.actions().iter().find(|action| action.name == word);
         let action = action.ok_or_else(|| invalid(format!("there is no action {word:?}")))?;
         let session = match args.remove("session") {
             Some(Value::String(session)) => Some(session),
@@ -69,6 +69,7 @@ impl<'a> Order<'a> {
             args.remove("timeoutMs");
         }
         toolbox.check_command(action.command, &args)?;
+        action.name_for_command(&mut args);
         let timeout = timeout.map(Duration::from_millis);
         let (effect, tool) = (action.effect, tool.name);
         Ok(Self { toolbox, client, tool, action, effect, session, tab, timeout, args })
@@ -100,7 +101,7 @@ impl<'a> Order<'a> {
     ) -> Result<Output, Fault> {
         let result = self.send(session, tab, self.action.command, &self.args).await?;
         if !self.action.gives_value {
-            report::note_new_tab(session, &self.client.caller, &result);
+            action_report::note_new_tab(session, &self.client.caller, &result);
         }
         Ok(answer::show(session, self.action, &result))
     }
@@ -128,7 +129,7 @@ impl<'a> Order<'a> {
     /// Chooses the tab: the named one, the client's last one, or none where the browser has one
     /// of its own.
     pub fn choose_tab(&self, session: &Session) -> Result<Option<TabId>, Fault> {
-        if self.action.tab == TabUse::Never {
+        if !self.action.is_in_tab() {
             return Ok(None);
         }
         let fault = match session.choose_tab(&self.client.caller.client, self.tab) {
@@ -143,7 +144,7 @@ impl<'a> Order<'a> {
                 Ok(Some(tab))
             }
             None if session.keeps_tabs_apart() => Err(fault),
-            None if self.action.tab == TabUse::Wanted && discovers(session) => Err(fault),
+            None if self.action.wants_tab && discovers(session) => Err(fault),
             None if tells_tabs(session) => Ok(None),
             None => match session.last_tab(client) {
                 // Its own tab is gone: whatever is in front is somebody else's.
@@ -281,7 +282,7 @@ pub(crate) fn has_capability(session: &Session, name: &str) -> bool {
 fn abilities(session: &Session) -> String {
     let mut groups = Vec::new();
     for tool in TOOLS {
-        let able = tool.actions.iter().filter(|action| action.fits(session));
+        let able = tool.actions().iter().filter(|action| action.fits(session));
         let names: Vec<_> = able.map(|action| action.name).collect();
         if !names.is_empty() {
             groups.push(format!("{} {}", tool.name, names.join(", ")).trim_end().to_owned());

@@ -7,7 +7,11 @@ use model::{CallProgress, Fault};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::{Toolbox, action::Action};
+use crate::{
+    Toolbox,
+    action::{self, Action},
+    command_arguments::Argument,
+};
 
 /// What a client reads about a tool.
 #[derive(Debug, Clone, PartialEq)]
@@ -156,18 +160,76 @@ impl Source {
 /// The future of a tool's work.
 pub type Work<'a> = Pin<Box<dyn Future<Output = Result<Output, Fault>> + Send + 'a>>;
 
-/// A tool of our own: its definition and what it does, in one object.
+/// A tool of our own: what it is and what it does, in one object.
 pub struct CoreTool {
     /// Its name.
     pub name: &'static str,
-    /// What a client reads.
-    pub define: fn() -> Definition,
+    /// What it takes.
+    pub contract: Contract,
     /// Other names of arguments that are accepted and never listed: `(alias, name)`.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// What `action` can be, where each is a command of browsers; the arguments fit one of them.
-    pub actions: &'static [Action],
-    /// Does it, with arguments that fit the schema.
-    pub run: for<'a> fn(&'a Toolbox, &'a Client, Value) -> Work<'a>,
+    /// Does it.
+    pub run: Run,
+}
+
+/// What a tool of our own takes.
+pub enum Contract {
+    /// A table of commands of browsers, of which `action` picks one.
+    Commands {
+        /// For models.
+        description: &'static str,
+        /// The arguments of all of them.
+        arguments: &'static [Argument],
+        /// The commands.
+        actions: &'static [Action],
+    },
+    /// What it says itself.
+    Own(fn() -> Definition),
+}
+
+/// What a tool does, with arguments that fit its schema.
+pub type Run = for<'a> fn(&'a Toolbox, &'a Client, Value) -> Work<'a>;
+
+impl CoreTool {
+    /// A tool that says itself what it takes.
+    pub const fn own(name: &'static str, define: fn() -> Definition, run: Run) -> Self {
+        Self { name, contract: Contract::Own(define), aliases: &[], run }
+    }
+
+    /// A tool whose `action` picks a command.
+    pub const fn of_commands(
+        name: &'static str,
+        description: &'static str,
+        arguments: &'static [Argument],
+        actions: &'static [Action],
+        run: Run,
+    ) -> Self {
+        let contract = Contract::Commands { description, arguments, actions };
+        Self { name, contract, aliases: &[], run }
+    }
+
+    /// Accepts other names for arguments.
+    pub const fn aliases(self, aliases: &'static [(&'static str, &'static str)]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    /// Returns what a client reads, and what is accepted beyond that.
+    pub fn define(&self) -> Definition {
+        match self.contract {
+            Contract::Own(define) => define(),
+            Contract::Commands { description, arguments, actions } => {
+                action::define(self.name, description, arguments, actions)
+            }
+        }
+    }
+
+    /// Returns what `action` can be, where each is a command of browsers.
+    pub fn actions(&self) -> &'static [Action] {
+        match self.contract {
+            Contract::Own(_) => &[],
+            Contract::Commands { actions, .. } => actions,
+        }
+    }
 }
 
 /// Reads checked arguments into a type of ours.

@@ -10,11 +10,13 @@ use std::{fs, io::Read, path::Path, sync::Arc, time::Duration};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use hub::Session;
 use model::{Code, Fault, Json, json::cut, page_text};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
     action::invalid,
     answer,
+    command_results::download_list::{DownloadList, DownloadReport},
     commands::Order,
     definition::{Output, Source},
 };
@@ -41,8 +43,8 @@ pub(crate) fn can_be_read(session: &Session) -> bool {
 /// Does one of the three.
 pub(crate) async fn run(order: Order<'_>) -> Result<Output, Fault> {
     let order = match order.action.command {
-        LIST => return order.run().await.map(in_words),
-        WAIT => return order.patient(PATIENCE).run().await.map(in_words),
+        LIST => return order.run().await,
+        WAIT => return order.patient(PATIENCE).run().await,
         _ => order,
     };
     let session = order.find_session()?;
@@ -102,19 +104,19 @@ fn wanted_id(given: Option<&Value>) -> Result<u64, Fault> {
 }
 
 /// Finds a download that is complete in what the browser told.
-fn find(list: &Value, id: u64) -> Result<Download, Fault> {
-    let all = list["downloads"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let found = all.iter().find(|download| download["id"] == id);
+fn find(told: &Value, id: u64) -> Result<Download, Fault> {
+    let list = DownloadList::deserialize(told).map(|list| list.downloads).unwrap_or_default();
+    let found = list.into_iter().find(|download| download.id == id);
     let found = found.ok_or_else(|| {
         Fault::new(Code::NotFound, format!("no driven tab has begun a download {id}"))
             .hint("browser_network downloads lists those that can be read")
     })?;
-    let text = |name: &str| found[name].as_str().unwrap_or_default().to_owned();
-    match found["state"].as_str() {
-        Some("complete") => {}
-        Some("interrupted") => {
-            let message =
-                format!("download {id} was interrupted: {}", page_text::line(&text("error")));
+    let DownloadReport { path, filename, error, mime_type, .. } = found;
+    match found.state.as_str() {
+        "complete" => {}
+        "interrupted" => {
+            let why = page_text::line(&error.unwrap_or_default()).into_owned();
+            let message = format!("download {id} was interrupted: {why}");
             return Err(Fault::new(Code::ToolFailed, message).hint("begin it again in the page"));
         }
         _ => {
@@ -124,12 +126,10 @@ fn find(list: &Value, id: u64) -> Result<Download, Fault> {
         }
     }
     let malformed = || Fault::new(Code::MalformedReply, "the browser did not tell the file's size");
-    let bytes = found["bytes"].as_u64().ok_or_else(malformed)?;
-    let mime_type = match text("mimeType") {
-        mime_type if mime_type.is_empty() => "application/octet-stream".to_owned(),
-        mime_type => mime_type,
-    };
-    Ok(Download { path: text("path"), filename: text("filename"), mime_type, bytes })
+    let bytes = found.bytes.ok_or_else(malformed)?;
+    let mime_type = mime_type.filter(|mime_type| !mime_type.is_empty());
+    let mime_type = mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
+    Ok(Download { path, filename, mime_type, bytes })
 }
 
 /// Reads a plain file of the size that the browser has counted.
@@ -233,41 +233,6 @@ fn show_file(order: &Order<'_>, session: &Session, download: &Download, bytes: &
     let file = json!({"mimeType": mime_type, "data": data, "name": filename});
     let result = json!({"file": file, "filename": filename, "bytes": bytes.len()});
     answer::show(session, order.action, &Json::of(&result))
-}
-
-/// Says downloads in lines; another browser's answer stays as it is.
-fn in_words(output: Output) -> Output {
-    let told = &output.structured;
-    let lines: Vec<_> = match &told["downloads"] {
-        Value::Array(all) if all.is_empty() => vec!["no driven tab has downloaded such".to_owned()],
-        Value::Array(all) => all.iter().filter_map(line).collect(),
-        _ => line(told).into_iter().collect(),
-    };
-    if lines.is_empty() {
-        return output;
-    }
-    let mut text = lines.join("\n");
-    if let Some(older) = told["older"].as_u64() {
-        text = format!("{text}\n({older} older ones are not shown)");
-    }
-    Output { text, ..output }
-}
-
-fn line(download: &Value) -> Option<String> {
-    let text = |name: &str| download[name].as_str();
-    let (id, state) = (download["id"].as_u64()?, text("state")?);
-    let bytes = download["bytes"].as_u64().unwrap_or_default();
-    let size = match download["totalBytes"].as_u64() {
-        Some(total) if total != bytes => format!("{bytes} of {total} bytes"),
-        _ => format!("{bytes} bytes"),
-    };
-    let state = page_text::word(state);
-    let why = text("error").map(|error| format!(" ({})", page_text::line(error)));
-    let why = why.unwrap_or_default();
-    let path = text("path").filter(|path| !path.is_empty()).map(page_text::quoted_exact);
-    let path = path.unwrap_or("no file yet".into());
-    let url = page_text::address(text("url").unwrap_or_default());
-    Some(format!("{id} {state}{why}: {path}, {size}, from {url}"))
 }
 
 #[cfg(test)]

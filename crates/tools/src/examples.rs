@@ -66,8 +66,8 @@ pub fn action(tool: &CoreTool, example: &Example) -> String {
         (None, "batch") => "run".to_owned(),
         (None, "browser_instance") => "list".to_owned(),
         (None, _) => {
-            let first = tool.actions.iter().find(|action| action.command == tool.name);
-            first.or(tool.actions.first()).map_or("", |action| action.name).to_owned()
+            let first = tool.actions().iter().find(|action| action.command == tool.name);
+            first.or(tool.actions().first()).map_or("", |action| action.name).to_owned()
         }
     }
 }
@@ -76,10 +76,10 @@ pub fn action(tool: &CoreTool, example: &Example) -> String {
 pub fn wanted() -> Vec<(&'static str, String)> {
     let mut wanted = Vec::new();
     for tool in TOOLS {
-        let schema = (tool.define)().input_schema;
+        let schema = tool.define().input_schema;
         let picks = ["action", "until"].map(|name| schema["properties"][name]["enum"].clone());
         let named = picks.iter().find_map(Value::as_array);
-        match (tool.actions, named) {
+        match (tool.actions(), named) {
             ([], None) => wanted.push((tool.name, String::new())),
             ([], Some(words)) => {
                 let words = words.iter().filter_map(Value::as_str);

@@ -45,6 +45,7 @@ pub mod browser_navigate;
 pub mod browser_network;
 pub mod browser_snapshot;
 pub mod browser_tab;
+pub mod command_arguments;
 pub mod command_results;
 pub mod commands;
 pub mod config;
@@ -57,22 +58,23 @@ pub mod keyed;
 pub mod launching;
 pub mod list_room;
 pub mod manifest;
-mod network_report;
 pub mod originals;
 pub mod page_tools;
 pub mod recording;
-pub mod report;
 pub mod schema;
 pub mod selection;
 pub mod shelf;
 pub mod sleep;
-pub mod timings;
 pub mod toolbox;
 pub mod uploads;
 pub mod wait_for;
 
+use action::Action;
+use command_arguments::Argument;
 pub use config::Config;
-pub use definition::{Annotations, Client, CoreTool, Definition, Image, Link, Output, Workplace};
+pub use definition::{
+    Annotations, Client, Contract, CoreTool, Definition, Image, Link, Output, Workplace,
+};
 pub use toolbox::Toolbox;
 pub use uploads::UploadFolders;
 
@@ -94,3 +96,14 @@ pub const TOOLS: &[CoreTool] = &[
     sleep::TOOL,
     wait_for::TOOL,
 ];
+
+/// Every command of browsers, with the arguments of its tool.
+pub fn commands() -> impl Iterator<Item = (&'static [Argument], &'static Action)> {
+    let of_tools = TOOLS.iter().flat_map(|tool| match tool.contract {
+        Contract::Commands { arguments, actions, .. } => {
+            actions.iter().map(|action| (arguments, action)).collect()
+        }
+        Contract::Own(_) => Vec::new(),
+    });
+    of_tools.chain([(uploads::PART_ARGUMENTS, &uploads::PART_ROW)])
+}

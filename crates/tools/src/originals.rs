@@ -24,7 +24,7 @@ const ALSO: &[(&str, &str)] = &[
 /// Finds the tool and the action that an original name means.
 pub fn find(name: &str) -> Option<(&'static CoreTool, &'static Action)> {
     let command = command(name);
-    let mut rows = TOOLS.iter().flat_map(|tool| tool.actions.iter().map(move |row| (tool, row)));
+    let mut rows = TOOLS.iter().flat_map(|tool| tool.actions().iter().map(move |row| (tool, row)));
     rows.find(|(_, row)| row.command == command)
 }
 

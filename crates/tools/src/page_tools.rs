@@ -22,7 +22,7 @@ const LISTED: usize = 50;
 const SCHEMA: usize = 4096;
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool { name: "page_tools", define, aliases: &[], actions: &[], run };
+pub const TOOL: CoreTool = CoreTool::own("page_tools", define, run);
 
 #[derive(Deserialize, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]

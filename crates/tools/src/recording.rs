@@ -88,7 +88,7 @@ fn forget_old(all: &mut HashMap<ClientId, Recording>) {
 /// Whether doing it again is part of doing the same: what acts, what waits; not what reads.
 fn is_act(tool: &CoreTool, args: &Value) -> bool {
     let action = args["action"].as_str().unwrap_or_default();
-    let row = tool.actions.iter().find(|row| row.name == action);
+    let row = tool.actions().iter().find(|row| row.name == action);
     let acts = row.is_some_and(|row| row.effect != Effect::Read);
     match tool.name {
         "sleep" | "wait_for" => true,

@@ -110,12 +110,10 @@ pub fn also(property: &Value) -> &[Value] {
     property.get(ALSO).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Makes properties that are accepted without being listed.
-pub(crate) fn unlisted(mut properties: Value) -> Value {
-    for property in properties.as_object_mut().into_iter().flat_map(|all| all.values_mut()) {
-        property[UNLISTED] = json!(true);
-    }
-    properties
+/// Marks a property as accepted without being listed.
+pub(crate) fn unlisted(mut property: Value) -> Value {
+    property[UNLISTED] = json!(true);
+    property
 }
 
 fn properties(schema: &mut Value) -> Option<&mut serde_json::Map<String, Value>> {

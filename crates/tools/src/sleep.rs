@@ -15,7 +15,7 @@ const LONGEST_MS: u64 = 60_000;
 
 /// The tool.
 pub const TOOL: CoreTool =
-    CoreTool { name: "sleep", define, aliases: &[("duration", "durationMs")], actions: &[], run };
+    CoreTool::own("sleep", define, run).aliases(&[("duration", "durationMs")]);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -206,7 +206,7 @@ impl Toolbox {
         let does = |tool: &&CoreTool| match target {
             Target::App => false,
             Target::Page => tool.name == page_tools::TOOL.name,
-            Target::Command => tool.actions.iter().any(|action| action.command == name),
+            Target::Command => tool.actions().iter().any(|action| action.command == name),
         };
         let has_all = TOOLS.iter().all(|tool| selection.has(tool.name));
         let is_offered = match target {
@@ -325,7 +325,7 @@ impl Toolbox {
         let action = match (self.own(name), originals::find(name)) {
             // Its `session` is one to close.
             (Some(own), _) if own.tool.name == browser_instance::TOOL.name => return false,
-            (Some(own), _) if own.tool.actions.is_empty() => {
+            (Some(own), _) if own.tool.actions().is_empty() => {
                 return !is_said && own.checker().has(argument);
             }
             (Some(own), _) => action::find(own.tool, args),
@@ -358,7 +358,7 @@ impl Toolbox {
             return Err(self.selection.read().hidden(own.tool.name));
         }
         own.rename(&mut args)?;
-        if !own.tool.actions.is_empty() {
+        if !own.tool.actions().is_empty() {
             action::check(own.tool, &mut args)?;
         }
         own.checker().check(&args)?;

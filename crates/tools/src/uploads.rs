@@ -22,7 +22,8 @@ use model::{Code, Fault, TabId, page_text};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    action::invalid,
+    action::{Action, act, invalid},
+    command_arguments::{Argument, text, whole},
     commands::Order,
     definition::{Output, Workplace},
 };
@@ -34,6 +35,18 @@ use parts::OutgoingFile;
 pub const UPLOAD: &str = "browser_upload_file";
 /// What brings a part of a file to the browser before that.
 pub const PART: &str = "browser_upload_part";
+
+/// The arguments of [`PART_ROW`].
+pub const PART_ARGUMENTS: &[Argument] = &[
+    text("uploadId", "of which upload").from_hub(),
+    whole("file", "which of its files").from_hub(),
+    whole("offset", "where the part begins").from_hub(),
+    text("data", "base64").from_hub(),
+];
+
+/// A command that no tool has.
+pub static PART_ROW: Action =
+    act("", PART, "uploadId file:0..19 offset:0.. data", "").tells_nothing();
 
 /// Files of one call.
 pub const UPLOAD_FILES: usize = 20;

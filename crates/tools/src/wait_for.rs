@@ -25,7 +25,7 @@ const EVENTS: usize = 50;
 const DATA: usize = 2000;
 
 /// The tool.
-pub const TOOL: CoreTool = CoreTool { name: "wait_for", define, aliases: &[], actions: &[], run };
+pub const TOOL: CoreTool = CoreTool::own("wait_for", define, run);
 
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]

@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn the_core_list_fits_its_budget_as_it_is_sent() {
         let listed = tools::TOOLS.iter().map(|tool| {
-            let mut tool = (tool.define)();
+            let mut tool = tool.define();
             tool.input_schema = tools::schema::listed(&tool.input_schema);
             tool.output_schema = None;
             serde_json::to_string(&definition(&tool).unwrap()).unwrap().len()
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn every_tool_of_our_own_is_valid_mcp() {
         for tool in tools::TOOLS {
-            assert_eq!(definition(&(tool.define)()).unwrap().name, tool.name);
+            assert_eq!(definition(&tool.define()).unwrap().name, tool.name);
         }
     }
 

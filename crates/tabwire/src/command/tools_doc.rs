@@ -6,6 +6,7 @@ use serde_json::Value;
 use tools::{
     CoreTool, Definition, TOOLS,
     action::Action,
+    command_arguments::Parameter,
     examples,
     schema::{self, is_unlisted},
     selection::GROUPS,
@@ -32,8 +33,8 @@ pub fn run() -> Result<(), Failure> {
     let mut text = HEAD.to_owned();
     list_groups(&mut text);
     for tool in TOOLS {
-        describe(&(tool.define)(), tool.aliases, &mut text);
-        list_actions(tool.actions, &mut text);
+        describe(&tool.define(), tool.aliases, &mut text);
+        list_actions(tool.actions(), &mut text);
         show_examples(tool, &mut text)?;
     }
     std::io::stdout().write_all(text.as_bytes())?;
@@ -96,8 +97,8 @@ fn list_actions(actions: &[Action], text: &mut String) {
             text,
             "| {} | {} | {} | `{}` |",
             name(action),
-            arguments(action.needs),
-            arguments(action.takes),
+            needed(action),
+            list(action.optional().map(|it| parameter(&it)).collect()),
             action.command
         );
     }
@@ -112,18 +113,30 @@ fn name(action: &Action) -> String {
     }
 }
 
-/// Arguments between spaces; `a|b` means one of them, `x+y` both.
-fn arguments(words: &str) -> String {
-    let one = |word: &str| {
-        let either: Vec<_> = word
-            .split('|')
-            .map(|word| {
-                word.split('+').map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" with ")
-            })
-            .collect();
-        either.join(" or ")
+/// Says an argument with what this action alone says of it: limits, values, what is usual.
+fn parameter(parameter: &Parameter) -> String {
+    let words = parameter.words();
+    let limits = match parameter.range() {
+        Some((least, "")) => format!(" from {least}"),
+        Some((least, most)) => format!(" {least} to {most}"),
+        None if words.is_empty() => String::new(),
+        None => format!(" {}", words.join("/")),
     };
-    let words: Vec<_> = words.split_whitespace().map(one).collect();
+    let usual = match parameter.usual {
+        Some(usual) => format!(" (else {})", usual.trim_matches('\'')),
+        None => String::new(),
+    };
+    format!("`{}`{limits}{usual}", parameter.name)
+}
+
+/// Lists the groups of arguments that must be there: "`a` or `b` with `c`".
+fn needed(action: &Action) -> String {
+    let way = |way: &Vec<Parameter>| way.iter().map(parameter).collect::<Vec<_>>().join(" with ");
+    let ways = |group: &Vec<Vec<Parameter>>| group.iter().map(way).collect::<Vec<_>>().join(" or ");
+    list(action.needed().iter().map(ways).collect())
+}
+
+fn list(words: Vec<String>) -> String {
     if words.is_empty() { "–".to_owned() } else { words.join(", ") }
 }
 

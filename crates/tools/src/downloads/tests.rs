@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::*;
+use crate::command_results::ResultType;
 
 /// A folder that goes away with the test.
 struct Folder(PathBuf);
@@ -84,10 +85,11 @@ fn text_is_told_from_other_bytes() {
 #[test]
 fn only_a_complete_download_is_found() {
     let list = json!({"downloads": [
-        {"id": 1, "state": "complete", "path": "/a", "filename": "a", "bytes": 3},
-        {"id": 2, "state": "in_progress", "path": "/b", "filename": "b", "bytes": 3},
-        {"id": 3, "state": "interrupted", "path": "/c", "error": "NETWORK_FAILED", "bytes": 0},
-        {"id": 4, "state": "complete", "path": "/d"},
+        {"id": 1, "state": "complete", "path": "/a", "filename": "a", "url": "u", "bytes": 3},
+        {"id": 2, "state": "in_progress", "path": "/b", "filename": "b", "url": "u", "bytes": 3},
+        {"id": 3, "state": "interrupted", "path": "/c", "filename": "c",
+            "url": "u", "error": "NETWORK_FAILED", "bytes": 0},
+        {"id": 4, "state": "complete", "path": "/d", "filename": "d", "url": "u"},
     ]});
     let found = find(&list, 1).unwrap();
     assert_eq!((found.path.as_str(), found.bytes), ("/a", 3));
@@ -107,18 +109,17 @@ fn only_a_complete_download_is_found() {
 
 #[test]
 fn downloads_are_said_in_lines() {
-    let said = |structured: Value| {
-        let text = structured.to_string();
-        in_words(Output { text, structured, ..Output::default() }).text
-    };
     let one = json!({
-        "id": 7, "state": "in_progress", "path": "/d/a.zip", "bytes": 10, "totalBytes": 40,
+        "id": 7, "state": "in_progress", "path": "/d/a.zip", "filename": "a.zip", "bytes": 10, "totalBytes": 40,
         "url": "https://a.example/a.zip",
     });
     let line = "7 in_progress: \"/d/a.zip\", 10 of 40 bytes, from https://a.example/a.zip";
-    assert_eq!(said(one.clone()), line);
+    assert_eq!((ResultType::of::<DownloadReport>().words)(&one).as_deref(), Some(line));
+    let said = |list: Value| (ResultType::of::<DownloadList>().words)(&list);
     let list = json!({"downloads": [one], "older": 2});
-    assert_eq!(said(list), format!("{line}\n(2 older ones are not shown)"));
-    assert_eq!(said(json!({"downloads": []})), "no driven tab has downloaded such");
-    assert_eq!(said(json!({"files": []})), "{\"files\":[]}");
+    let lines = format!("{line}\n(2 older ones are not shown)");
+    assert_eq!(said(list), Some(lines));
+    let none = said(json!({"downloads": []}));
+    assert_eq!(none.as_deref(), Some("no driven tab has downloaded such"));
+    assert_eq!(said(json!({"files": []})), None);
 }

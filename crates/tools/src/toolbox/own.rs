@@ -36,7 +36,7 @@ impl Own {
     /// Returns what a client reads.
     pub fn definition(&self) -> &Definition {
         self.definition.get_or_init(|| {
-            let mut definition = (self.tool.define)();
+            let mut definition = self.tool.define();
             definition.input_schema = schema::listed(&definition.input_schema);
             definition
         })
@@ -45,7 +45,7 @@ impl Own {
     /// Returns what is accepted, ready to check.
     pub fn checker(&self) -> &Checker {
         self.checker.get_or_init(|| {
-            let accepted = schema::accepted(&(self.tool.define)().input_schema);
+            let accepted = schema::accepted(&self.tool.define().input_schema);
             Checker::new(accepted).expect("a test reads every schema of our own")
         })
     }

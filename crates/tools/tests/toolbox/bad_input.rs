@@ -38,7 +38,7 @@ fn check(what: &str, outcome: Result<Output, Fault>, parts: &[&str]) {
 }
 
 fn accepted(tool: &CoreTool) -> Value {
-    schema::accepted(&(tool.define)().input_schema)
+    schema::accepted(&tool.define().input_schema)
 }
 
 /// A value of another type than the argument has.
@@ -58,9 +58,9 @@ fn wrong(property: &Value) -> (Value, &'static str) {
 async fn every_action_refuses_what_is_wrong_and_says_what_is_right() {
     let stage = Stage::start();
     let chrome = stage.browser("chrome").await;
-    for tool in TOOLS.iter().filter(|tool| !tool.actions.is_empty()) {
+    for tool in TOOLS.iter().filter(|tool| !tool.actions().is_empty()) {
         let schema = accepted(tool);
-        for action in tool.actions {
+        for action in tool.actions() {
             let what = format!("{} {}", tool.name, action.name);
             let mut good = needed(&schema, action);
             if !action.name.is_empty() {
@@ -71,23 +71,24 @@ async fn every_action_refuses_what_is_wrong_and_says_what_is_right() {
             odd.insert("nonsense".to_owned(), json!(1));
             let name = if action.name.is_empty() { tool.name } else { action.name };
             check(&what, call(odd).await, &["`nonsense`", name, "it takes", "`timeoutMs`"]);
-            for group in action.needs.split(' ').filter(|group| !group.is_empty()) {
+            for group in action.needed() {
                 let mut lacking = good.clone();
-                lacking.retain(|name, _| !group.split(['|', '+']).any(|word| word == name));
-                let first = format!("`{}`", group.split(['|', '+']).next().unwrap());
+                lacking.retain(|name, _| !group.iter().flatten().any(|word| word.name == name));
+                let first = format!("`{}`", group[0][0].name);
                 check(&what, call(lacking).await, &[name, "needs", &first]);
             }
-            let words = action.needs.split([' ', '|', '+']).chain(action.takes.split(' '));
-            for word in words.filter(|word| !word.is_empty()) {
+            for parameter in action.parameters() {
+                let word = parameter.name;
                 let (bad, right) = wrong(&schema["properties"][word]);
                 let mut args = good.clone();
                 args.insert(word.to_owned(), bad);
                 check(&what, call(args).await, &[&format!("`{word}`"), right]);
             }
-            for (word, values) in action.only {
+            for parameter in action.parameters() {
+                let word = parameter.name;
+                let Some(first) = parameter.words().first().copied() else { continue };
                 let mut args = good.clone();
-                args.insert((*word).to_owned(), json!("nonsense"));
-                let first = values.split(' ').next().unwrap();
+                args.insert(word.to_owned(), json!("nonsense"));
                 check(&what, call(args).await, &[&format!("`{word}`"), first]);
             }
         }
@@ -116,7 +117,7 @@ async fn every_unknown_action_is_answered_with_the_known_ones() {
 async fn tools_without_commands_refuse_as_well() {
     let stage = Stage::start();
     let known: Vec<_> = OTHERS.iter().map(|(tool, ..)| *tool).collect();
-    for tool in TOOLS.iter().filter(|tool| tool.actions.is_empty()) {
+    for tool in TOOLS.iter().filter(|tool| tool.actions().is_empty()) {
         assert!(known.contains(&tool.name), "{} is not tried", tool.name);
     }
     for (name, argument, action, needs) in OTHERS {

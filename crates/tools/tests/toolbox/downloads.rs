@@ -23,7 +23,7 @@ async fn read(
     let chrome = stage.able("chrome", abilities).await;
     let download = json!({
         "id": 7, "state": "complete", "path": path, "filename": "its-name", "bytes": bytes,
-        "mimeType": "image/png",
+        "url": "https://a.example/", "mimeType": "image/png",
     });
     chrome.answers("browser_download_list", Ok(json!({ "downloads": [download] })));
     let mut args = json!({"action": "download_read", "id": "7"});

@@ -59,7 +59,7 @@ impl Scene {
             return;
         }
         let action = examples::action(tool, example);
-        match tool.actions.iter().find(|row| row.name == action) {
+        match tool.actions().iter().find(|row| row.name == action) {
             Some(row) => answer(row.command, &example.browser),
             None => {
                 for (command, result) in example.browser.as_object().unwrap() {

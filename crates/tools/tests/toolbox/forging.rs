@@ -182,13 +182,13 @@ async fn check_network(scene: &Scene, t: &[String]) {
     let list = json!({"requests": [request, request], "next": 4, "note": t[5]});
     check(&ask("browser_get_requests", "requests", list).await, 4, &[]);
     let details = json!({"id": "1", "method": "GET", "url": t[0], "status": 200,
-        "requestHeaders": {(t[1].as_str()): t[2]}, "headers": t[3], "timing": {(t[4].as_str()): 5, "wait": t[7]},
+        "requestHeaders": {(t[1].as_str()): t[2]}, "headers": t[3], "timing": {(t[4].as_str()): t[7], "wait": 5},
         "requestBody": t[5], "responseBodyNote": t[6]});
     let text = ask("browser_get_request", "request", details).await;
     check_seen(&text);
     let ours: Vec<_> = text.lines().filter(|it| !it.starts_with("  ") && !it.is_empty()).collect();
     assert_eq!(ours.len(), 6, "{text}");
-    let mock = json!({"url": t[0], "method": t[1], "resourceType": t[2], "status": t[3]});
+    let mock = json!({"url": t[0], "method": t[1], "resourceType": t[2], "status": 200});
     let mocks = json!({"mocks": [mock], "note": t[4]});
     check(&ask("browser_mock_request", "mock", mocks).await, 3, &[]);
     let cookie =
@@ -202,7 +202,8 @@ async fn check_network(scene: &Scene, t: &[String]) {
     check(&text, 2, &[]);
     let (_, entry) = text.split_once('\n').unwrap();
     assert_eq!(page_text::unescaped(entry), format!("{}: {}", t[0], t[1]), "nothing is lost");
-    let download = json!({"id": 3, "state": t[0], "error": t[1], "path": t[2], "url": t[3]});
+    let download = json!({"id": 3, "state": t[0], "error": t[1], "path": t[2], "url": t[3],
+        "filename": t[4]});
     let downloads = json!({"downloads": [download, download]});
     check(&ask("browser_download_list", "downloads", downloads).await, 2, &[]);
     let emulated = json!({"emulated": {"viewport": {(t[1].as_str()): t[2]}, "a": t[3]}});

@@ -2,7 +2,7 @@
 
 use model::Code;
 use serde_json::{Map, Value, json};
-use tools::{TOOLS, action::Action};
+use tools::{TOOLS, action::Action, command_arguments::Parameter};
 
 use crate::fake::{Stage, spec};
 
@@ -44,20 +44,18 @@ pub fn value(tool: &Value, name: &str) -> Value {
 
 /// What an action needs, by its first alternatives.
 pub fn needed(tool: &Value, action: &Action) -> Map<String, Value> {
-    let groups = action.needs.split(' ').filter(|group| !group.is_empty());
     // The short forms of our own are spelled out before they are sent.
-    let usual = |group: &'static str| {
-        let mut ways = group.split('|').filter(|way| !["value", "to"].contains(way));
-        ways.next().unwrap_or(group)
+    let is_short = |way: &Vec<Parameter>| ["value", "to"].contains(&way[0].name);
+    let usual = |group: Vec<Vec<Parameter>>| {
+        let long = group.iter().find(|way| !is_short(way)).cloned();
+        long.unwrap_or_else(|| group[0].clone())
     };
-    let words = groups.flat_map(|group| usual(group).split('+'));
-    let mut args: Map<_, _> = words.map(|word| (word.to_owned(), value(tool, word))).collect();
-    for (name, values) in action.only {
-        if let Some(given) = args.get_mut(*name) {
-            *given = json!(values.split(' ').next());
-        }
-    }
-    args
+    let argument = |parameter: Parameter| {
+        let words = parameter.words();
+        let value = words.first().map_or_else(|| value(tool, parameter.name), |word| json!(word));
+        (parameter.name.to_owned(), value)
+    };
+    action.needed().into_iter().flat_map(usual).map(argument).collect()
 }
 
 #[tokio::test]
@@ -65,9 +63,9 @@ async fn every_command_has_both_forms() {
     let stage = Stage::start();
     let chrome = stage.browser("chrome").await;
     let mut commands = Vec::new();
-    for tool in TOOLS.iter().filter(|tool| !tool.actions.is_empty()) {
-        let schema = (tool.define)().input_schema;
-        for action in tool.actions.iter().filter(|action| !HUB.contains(&action.command)) {
+    for tool in TOOLS.iter().filter(|tool| !tool.actions().is_empty()) {
+        let schema = tool.define().input_schema;
+        for action in tool.actions().iter().filter(|action| !HUB.contains(&action.command)) {
             let args = needed(&schema, action);
             let mut consolidated = args.clone();
             if !action.name.is_empty() {
@@ -95,14 +93,14 @@ async fn every_command_has_both_forms() {
 
 #[tokio::test]
 async fn every_argument_of_an_action_is_in_its_tools_schema_and_the_other_way_round() {
-    for tool in TOOLS.iter().filter(|tool| !tool.actions.is_empty()) {
-        let schema = (tool.define)().input_schema;
+    for tool in TOOLS.iter().filter(|tool| !tool.actions().is_empty()) {
+        let schema = tool.define().input_schema;
         assert_eq!(schema["additionalProperties"], false);
         let properties = schema["properties"].as_object().unwrap();
         let mut listed: Vec<_> = properties.keys().map(String::as_str).collect();
-        for action in tool.actions {
-            for word in action.needs.split([' ', '|', '+']).chain(action.takes.split(' ')) {
-                assert!(word.is_empty() || properties.contains_key(word), "{}: {word}", tool.name);
+        for action in tool.actions() {
+            for Parameter { name: word, .. } in action.parameters() {
+                assert!(properties.contains_key(word), "{}: {word}", tool.name);
                 listed.retain(|listed| *listed != word);
             }
         }
@@ -206,19 +204,13 @@ async fn an_apps_tool_with_such_a_name_has_its_session_in_front() {
 }
 
 #[test]
-fn every_command_of_the_extension_is_an_action_of_a_tool() {
+fn every_command_of_the_extension_has_a_row_and_a_file() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../web/extension/src/commands");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
     let names = files.filter_map(|name| Some(name.to_str()?.strip_suffix(".ts")?.to_owned()));
-    let commands: Vec<_> = names.filter(|name| name != "index").collect();
-    assert!(commands.len() > 20, "{commands:?}");
-    let known = |command: &String| {
-        // Sent before the one that it is for.
-        if command == tools::uploads::PART {
-            return true;
-        }
-        TOOLS.iter().flat_map(|tool| tool.actions).any(|action| action.command == command)
-    };
-    let unknown: Vec<_> = commands.iter().filter(|command| !known(command)).collect();
-    assert!(unknown.is_empty(), "no tool leads to {unknown:?}");
+    let mut files: Vec<_> = names.filter(|name| name.starts_with("browser_")).collect();
+    let mut rows: Vec<_> = tools::commands().filter(|(_, action)| !action.is_of_hub()).collect();
+    files.sort_unstable();
+    rows.sort_by_key(|(_, action)| action.command);
+    assert_eq!(files, rows.iter().map(|(_, action)| action.command).collect::<Vec<_>>());
 }
