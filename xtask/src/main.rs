@@ -12,6 +12,8 @@ mod bench;
 mod check;
 mod clients;
 mod demo;
+mod extension_commands;
+mod extension_results;
 mod fuzz;
 mod generate;
 mod http;

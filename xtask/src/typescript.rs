@@ -94,7 +94,7 @@ impl Direction {
 }
 
 /// What a field may hold.
-enum Shape<'a> {
+pub(crate) enum Shape<'a> {
     Any,
     Text,
     Boolean,
@@ -105,7 +105,7 @@ enum Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    fn of(schema: &'a Value) -> Self {
+    pub(crate) fn of(schema: &'a Value) -> Self {
         if !schema["$ref"].is_null() {
             return Self::Named(referred(schema));
         }
@@ -127,7 +127,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    fn in_types(&self) -> String {
+    pub(crate) fn in_types(&self) -> String {
         match self {
             Self::Any => "unknown".to_owned(),
             Self::Text => "string".to_owned(),
@@ -149,16 +149,16 @@ impl<'a> Shape<'a> {
 }
 
 /// One field of a message or of a part of one.
-struct Field<'a> {
-    name: &'a str,
-    optional: bool,
-    schema: &'a Value,
+pub(crate) struct Field<'a> {
+    pub name: &'a str,
+    pub optional: bool,
+    pub schema: &'a Value,
 }
 
 /// Lists the fields: required ones in the order of the source, then the others by name.
 ///
 /// The schema's map keeps no order of its own that could be relied on.
-fn fields(schema: &Value) -> Vec<Field<'_>> {
+pub(crate) fn fields(schema: &Value) -> Vec<Field<'_>> {
     let Some(properties) = schema["properties"].as_object() else { return Vec::new() };
     let required: Vec<&str> =
         schema["required"].as_array().map_or(&[][..], Vec::as_slice).iter().map(text).collect();
@@ -239,7 +239,7 @@ fn group(name: &str, entries: impl Iterator<Item = String>) -> String {
 }
 
 /// Renders a comment, with an empty line before it.
-fn doc(indent: &str, comment: &str) -> String {
+pub(crate) fn doc(indent: &str, comment: &str) -> String {
     let lines: Vec<&str> = comment.lines().collect();
     if let [line] = lines[..] {
         return format!("\n{indent}/** {line} */\n");
@@ -255,7 +255,7 @@ fn not_null(choices: &[Value], kind: fn(&Value) -> &Value) -> &Value {
     choices.iter().find(|choice| kind(choice) != "null").expect("a choice that is not null")
 }
 
-fn referred(schema: &Value) -> &str {
+pub(crate) fn referred(schema: &Value) -> &str {
     text(&schema["$ref"]).rsplit('/').next().expect("the last part of a path")
 }
 
@@ -263,7 +263,7 @@ fn list(schema: &Value) -> &[Value] {
     schema.as_array().map(Vec::as_slice).expect("a list of choices")
 }
 
-fn text(schema: &Value) -> &str {
+pub(crate) fn text(schema: &Value) -> &str {
     schema.as_str().expect("every type, field and word of the wire is documented")
 }
 
