@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Result, bail};
 
-use crate::{shell, typescript};
+use crate::{extension_commands, extension_results, shell, typescript};
 
 pub fn run(check: bool) -> Result<()> {
     let mut stale = Vec::new();
@@ -32,6 +32,9 @@ fn files() -> Result<Vec<(&'static str, String)>> {
     Ok(vec![
         ("docs/config.md", print("config-doc")?),
         ("docs/tools.md", print("tools-doc")?),
+        ("web/extension/src/commands/generated/contracts.ts", extension_commands::contracts()),
+        ("web/extension/src/commands/index.ts", extension_commands::index()),
+        ("web/extension/src/generated/command-results.ts", extension_results::render()),
         ("web/shared/src/generated/protocol.ts", typescript::render()),
     ])
 }

@@ -1,9 +1,9 @@
 /**
- * What a browser command is: a name, what it does to the world, its arguments, and its work.
+ * What a browser command is, and how its arguments are read.
  *
  * Arguments are flat and checked at the door: an unknown or wrong one is refused by name, with
  * what would be right. Commands throw `CommandError`; its code and message reach the client. It
- * knows no command; `commands/index.ts` lists them.
+ * knows no command: what each takes is in `commands/contracts.ts`.
  */
 
 import { isRecord } from './check';
@@ -114,40 +114,6 @@ export type Command =
       readonly answersDialog: boolean;
       bind(args: unknown): (page: Page) => Promise<unknown>;
     });
-
-interface TabDefinition<A extends Arguments> extends CommandBase {
-  readonly on?: 'page' | 'site' | 'tab';
-  readonly answersDialog?: boolean;
-  readonly args: A;
-  run(page: Page, args: ValuesOf<A>): Promise<unknown>;
-}
-
-interface BrowserDefinition<A extends Arguments> extends CommandBase {
-  readonly args: A;
-  run(caller: Caller, args: ValuesOf<A>): Promise<unknown>;
-}
-
-/** Makes a command that works on a tab; on its page, unless it says otherwise. */
-export function defineCommand<A extends Arguments>(definition: TabDefinition<A>): Command {
-  const { name, effect, on = 'page', answersDialog = false, args: known } = definition;
-  const bind = (args: unknown) => {
-    const values = readArguments(name, known, args);
-    return (page: Page) => definition.run(page, values);
-  };
-  return { name, effect, on, answersDialog, bind };
-}
-
-/** Makes a command that needs no tab. */
-export function defineBrowserCommand<A extends Arguments>(
-  definition: BrowserDefinition<A>,
-): Command {
-  const { name, effect, args: known } = definition;
-  const bind = (args: unknown) => {
-    const values = readArguments(name, known, args);
-    return (caller: Caller) => definition.run(caller, values);
-  };
-  return { name, effect, on: 'browser', bind };
-}
 
 /** Returns the checked arguments, or throws `INVALID_ARGUMENT`. */
 export function readArguments<A extends Arguments>(

@@ -20,13 +20,23 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ui: ['.'],
   // Only the type of what a command gets.
   command: ['.', 'driver/page'],
+  // Types of what commands answer.
+  generated: [],
   'driver/common': ['.', 'command'],
   'driver/tab': ['.', 'command', 'driver/common'],
-  'driver/page': ['.', 'command', 'content', 'driver/common', 'driver/tab'],
-  'driver/input': ['.', 'command', 'content', 'driver/common', 'driver/page', 'driver/tab'],
+  'driver/page': ['.', 'command', 'content', 'driver/common', 'driver/tab', 'generated'],
+  'driver/input': [
+    '.',
+    'command',
+    'content',
+    'driver/common',
+    'driver/page',
+    'driver/tab',
+    'generated',
+  ],
   'driver/reading': ['.', 'command', 'content', 'driver/common', 'driver/page', 'driver/tab'],
-  'driver/network': ['.', 'command', 'driver/common', 'driver/page', 'driver/tab'],
-  'driver/storage': ['command', 'driver/common', 'driver/page'],
+  'driver/network': ['.', 'command', 'driver/common', 'driver/page', 'driver/tab', 'generated'],
+  'driver/storage': ['command', 'driver/common', 'driver/page', 'generated'],
   'driver/emulation': ['.', 'command', 'driver/common', 'driver/page', 'driver/tab'],
   'driver/navigation': [
     '.',
@@ -36,6 +46,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'driver/network',
     'driver/page',
     'driver/tab',
+    'generated',
   ],
   // Starts them all.
   driver: ['driver/common', 'driver/emulation', 'driver/network', 'driver/reading', 'driver/tab'],
@@ -52,6 +63,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     'driver/reading',
     'driver/storage',
     'driver/tab',
+    'generated',
   ],
   execute: ['command', 'commands', 'driver', 'driver/common', 'driver/page', 'driver/tab'],
   background: ['.', 'command', 'driver', 'driver/common', 'driver/tab', 'execute'],

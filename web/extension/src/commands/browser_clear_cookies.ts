@@ -2,7 +2,6 @@
  * Command `browser_clear_cookies`: removes the cookies of the page, or of a domain.
  */
 
-import { defineCommand, optional, string } from '../command';
 import {
   addressOf,
   checkDomain,
@@ -10,34 +9,28 @@ import {
   pageAddress,
   type Which,
 } from '../driver/storage/cookies';
+import { defineCommand } from './define-command';
 
 const MOST_NAMES = 50;
 
-export default defineCommand({
-  name: 'browser_clear_cookies',
-  effect: 'act',
-  on: 'site',
-  args: { domain: optional(string()), name: optional(string()) },
-
-  async run(page, { domain, name }) {
-    await page.services.claim(page.tabId, page.client);
-    const which: Which =
-      domain === undefined
-        ? { type: 'url', url: await pageAddress(page) }
-        : { type: 'domain', domain: await checkDomain(page, domain) };
-    const found = await findCookies(page, which, name);
-    const names: string[] = [];
-    for (const cookie of found) {
-      page.limits.signal.throwIfAborted();
-      const { partitionKey, storeId } = cookie;
-      const removed = await chrome.cookies.remove({
-        url: addressOf(cookie),
-        name: cookie.name,
-        storeId,
-        ...(partitionKey === undefined ? {} : { partitionKey }),
-      });
-      if (removed) names.push(cookie.name);
-    }
-    return { cleared: names.length, names: names.slice(0, MOST_NAMES) };
-  },
+export default defineCommand('browser_clear_cookies', async (page, { domain, name }) => {
+  await page.services.claim(page.tabId, page.client);
+  const which: Which =
+    domain === undefined
+      ? { type: 'url', url: await pageAddress(page) }
+      : { type: 'domain', domain: await checkDomain(page, domain) };
+  const found = await findCookies(page, which, name);
+  const names: string[] = [];
+  for (const cookie of found) {
+    page.limits.signal.throwIfAborted();
+    const { partitionKey, storeId } = cookie;
+    const removed = await chrome.cookies.remove({
+      url: addressOf(cookie),
+      name: cookie.name,
+      storeId,
+      ...(partitionKey === undefined ? {} : { partitionKey }),
+    });
+    if (removed) names.push(cookie.name);
+  }
+  return { cleared: names.length, names: names.slice(0, MOST_NAMES) };
 });

@@ -2,15 +2,9 @@
  * Command `browser_download_wait`: waits until a download is complete, and tells where it is.
  */
 
-import { defineBrowserCommand, integer, optional } from '../command';
 import { downloadId, waitForDownload } from '../driver/network/downloads';
+import { defineCommand } from './define-command';
 
-const PATIENCE_MS = 60_000;
-
-export default defineBrowserCommand({
-  name: 'browser_download_wait',
-  effect: 'read',
-  args: { id: optional(downloadId()), timeoutMs: optional(integer({ least: 1 }), PATIENCE_MS) },
-
-  run: (caller, { id, timeoutMs }) => waitForDownload(caller, id, timeoutMs),
-});
+export default defineCommand('browser_download_wait', (caller, { id, timeoutMs }) =>
+  waitForDownload(caller, id === undefined ? undefined : downloadId(id), timeoutMs),
+);

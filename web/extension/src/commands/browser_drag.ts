@@ -5,8 +5,7 @@
  * dragged and, if it was dragged to an element, with that.
  */
 
-import { defineCommand, number, optional, string } from '../command';
-import { POINT, pointOf } from '../driver/input/gestures';
+import { pointOf } from '../driver/input/gestures';
 import { dragMouse } from '../driver/input/input-events';
 import {
   aimAt,
@@ -14,55 +13,43 @@ import {
   frameOffset,
   onElement,
   reportElement,
-  TARGET,
   type Target,
 } from '../driver/page/elements';
 import type { Point } from '../driver/page/frames';
-import type { ElementReport, Page } from '../driver/page/page';
+import type { Page } from '../driver/page/page';
+import type { ActedOn } from '../generated/command-results';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_drag',
-  effect: 'act',
-  args: {
-    ...TARGET,
-    ...POINT,
-    toRef: optional(string()),
-    toSelector: optional(string()),
-    toX: optional(number()),
-    toY: optional(number()),
-  },
-
-  async run(page, args) {
-    const from = { ref: args.ref, selector: args.selector };
-    const to = { ref: args.toRef, selector: args.toSelector };
-    const start = pointOf(args);
-    const end = pointOf({ x: args.toX, y: args.toY });
-    if (start === undefined) checkTarget(from, 'ref, selector or x and y');
-    if (end === undefined) checkTarget(to, 'toRef, toSelector or toX and toY');
-    let target: ElementReport | undefined;
-    const report = await page.act(async (session) => {
-      const aimed = start === undefined ? await aimAt(page, from, false) : undefined;
-      const armed = aimed?.armed ?? (await page.armTop());
-      const goal: Centre = end === undefined ? await centre(page, to) : { point: end };
-      target = goal.element;
-      // Finding the goal may have scrolled, so the start is looked up last.
-      const begin = start ?? (await centre(page, from, aimed?.point)).point;
-      const acted = dragMouse(session, begin, goal.point);
-      return {
-        acted,
-        inSteps: true,
-        armed,
-        ...(aimed === undefined ? {} : { element: aimed.element }),
-      };
-    });
-    return target === undefined ? report : { ...report, target };
-  },
+export default defineCommand('browser_drag', async (page, args) => {
+  const from = { ref: args.ref, selector: args.selector };
+  const to = { ref: args.toRef, selector: args.toSelector };
+  const start = pointOf(args);
+  const end = pointOf({ x: args.toX, y: args.toY });
+  if (start === undefined) checkTarget(from, 'ref, selector or x and y');
+  if (end === undefined) checkTarget(to, 'toRef, toSelector or toX and toY');
+  let target: ActedOn | undefined;
+  const report = await page.act(async (session) => {
+    const aimed = start === undefined ? await aimAt(page, from, false) : undefined;
+    const armed = aimed?.armed ?? (await page.armTop());
+    const goal: Centre = end === undefined ? await centre(page, to) : { point: end };
+    target = goal.element;
+    // Finding the goal may have scrolled, so the start is looked up last.
+    const begin = start ?? (await centre(page, from, aimed?.point)).point;
+    const acted = dragMouse(session, begin, goal.point);
+    return {
+      acted,
+      inSteps: true,
+      armed,
+      ...(aimed === undefined ? {} : { element: aimed.element }),
+    };
+  });
+  return target === undefined ? report : { ...report, target };
 });
 
 interface Centre {
   readonly point: Point;
   /** None for a point that was given. */
-  readonly element?: ElementReport;
+  readonly element?: ActedOn;
 }
 
 /** Returns an element and its middle, without scrolling if it is in view. */

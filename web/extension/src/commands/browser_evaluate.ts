@@ -6,30 +6,25 @@
  */
 
 import { messageOf } from '../check';
-import { boolean, CommandError, defineCommand, optional, string } from '../command';
+import { CommandError } from '../command';
 import type { ResultOf } from '../driver/common/protocol';
 import { answerable } from '../driver/common/time-limits';
 import type { Page } from '../driver/page/page';
 import { describeException } from '../driver/reading/console';
 import { ProtocolFailure } from '../driver/tab/debugger';
+import { defineCommand } from './define-command';
 
 const PING_MS = 100;
 
-export default defineCommand({
-  name: 'browser_evaluate',
-  effect: 'act',
-  args: { expression: string(), awaitPromise: optional(boolean(), true) },
-
-  async run(page, { expression, awaitPromise }) {
-    for (const form of formsOf(expression)) {
-      const answer = await evaluate(page, form, awaitPromise);
-      if (isUnparsable(answer) && form.isTrial) continue;
-      if (answer.result.type !== 'function') return jsonOf(answer);
-      const called = { text: `(${expression}\n)()`, isRepl: false, isTrial: false };
-      return jsonOf(await evaluate(page, called, awaitPromise));
-    }
-    return null;
-  },
+export default defineCommand('browser_evaluate', async (page, { expression, awaitPromise }) => {
+  for (const form of formsOf(expression)) {
+    const answer = await evaluate(page, form, awaitPromise);
+    if (isUnparsable(answer) && form.isTrial) continue;
+    if (answer.result.type !== 'function') return jsonOf(answer);
+    const called = { text: `(${expression}\n)()`, isRepl: false, isTrial: false };
+    return jsonOf(await evaluate(page, called, awaitPromise));
+  }
+  return null;
 });
 
 /** One way to read what was given. */

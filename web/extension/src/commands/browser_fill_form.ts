@@ -5,23 +5,17 @@
  * end. Answers with what is in each field then.
  */
 
-import { boolean, defineCommand, optional } from '../command';
 import { resolveFields } from '../driver/input/field-targets';
-import { checkSubmit, type Filled, fillFields } from '../driver/input/fill';
-import { FIELDS } from '../driver/input/form-fields';
+import { checkSubmit, fillFields } from '../driver/input/fill';
+import type { FilledField } from '../generated/command-results';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_fill_form',
-  effect: 'act',
-  args: { fields: FIELDS, submit: optional(boolean(), false) },
-
-  async run(page, { fields, submit }) {
-    const filled: Filled[] = [];
-    const report = await page.act(async (session) => {
-      const ready = await resolveFields(page, fields);
-      if (submit) checkSubmit(ready);
-      return fillFields(page, session, ready, submit, filled);
-    });
-    return { ...report, filled };
-  },
+export default defineCommand('browser_fill_form', async (page, { fields, submit }) => {
+  const filled: FilledField[] = [];
+  const report = await page.act(async (session) => {
+    const ready = await resolveFields(page, fields);
+    if (submit) checkSubmit(ready);
+    return fillFields(page, session, ready, submit, filled);
+  });
+  return { ...report, filled };
 });

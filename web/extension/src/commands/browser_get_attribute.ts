@@ -4,17 +4,15 @@
  * The value of a password field is masked.
  */
 
-import { defineCommand, invalid, string } from '../command';
-import { checkTarget, onElement, reportElement, TARGET } from '../driver/page/elements';
+import { invalid } from '../command';
+import { checkTarget, onElement, reportElement } from '../driver/page/elements';
+import { defineCommand } from './define-command';
 
 const LONGEST = 20_000;
 
-export default defineCommand({
-  name: 'browser_get_attribute',
-  effect: 'read',
-  args: { ...TARGET, attribute: string() },
-
-  async run(page, { ref, selector, attribute }) {
+export default defineCommand(
+  'browser_get_attribute',
+  async (page, { ref, selector, attribute }) => {
     checkTarget({ ref, selector });
     const name = attribute.trim();
     if (name === '') throw invalid('attribute must be the name of one, such as href');
@@ -31,4 +29,4 @@ export default defineCommand({
       ...(left > 0 ? { leftOut: left } : {}),
     };
   },
-});
+);

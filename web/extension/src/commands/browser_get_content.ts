@@ -4,21 +4,13 @@
  * Text is what can be seen, frames and shadow trees included; HTML is exact but for passwords.
  */
 
-import { defineCommand, integer, oneOf, optional, string } from '../command';
-import { checkTarget, isTargeted, TARGET } from '../driver/page/elements';
+import { checkTarget, isTargeted } from '../driver/page/elements';
 import { parseCursor, partOf, readContent } from '../driver/reading/page-content';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_get_content',
-  effect: 'read',
-  args: {
-    ...TARGET,
-    format: optional(oneOf('text', 'html'), 'text'),
-    maxLength: optional(integer({ least: 1, most: 1_000_000 }), 20_000),
-    cursor: optional(string()),
-  },
-
-  async run(page, { ref, selector, format, maxLength, cursor }) {
+export default defineCommand(
+  'browser_get_content',
+  async (page, { ref, selector, format, maxLength, cursor }) => {
     const target = { ref, selector };
     if (isTargeted(target)) checkTarget(target);
     const from = cursor === undefined ? undefined : parseCursor(cursor);
@@ -28,4 +20,4 @@ export default defineCommand({
     const missed = leftOut > 0 && part.next === undefined ? { leftOut } : {};
     return { ...part, format, url, ...missed, ...(loading ? { loading } : {}) };
   },
-});
+);

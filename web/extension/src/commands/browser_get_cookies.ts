@@ -5,7 +5,7 @@
  * because they are what logs somebody in.
  */
 
-import { defineCommand, invalid, optional, string, stringList } from '../command';
+import { invalid } from '../command';
 import { MASK } from '../driver/network/headers';
 import type { Page } from '../driver/page/page';
 import {
@@ -16,33 +16,27 @@ import {
   reportCookie,
   type Which,
 } from '../driver/storage/cookies';
+import { defineCommand } from './define-command';
 
 const MOST = 200;
 const MOST_URLS = 20;
 
-export default defineCommand({
-  name: 'browser_get_cookies',
-  effect: 'read',
-  on: 'site',
-  args: { urls: optional(stringList()), domain: optional(string()), name: optional(string()) },
-
-  async run(page, { urls, domain, name }) {
-    if (urls !== undefined && domain !== undefined) throw invalid('give urls or domain, not both');
-    const places = await readPlaces(page, urls, domain);
-    const found = new Map<string, chrome.cookies.Cookie>();
-    for (const place of places) {
-      for (const cookie of await findCookies(page, place, name)) {
-        const { domain: site, path, name: own, partitionKey } = cookie;
-        found.set(JSON.stringify([site, path, own, partitionKey]), cookie);
-      }
+export default defineCommand('browser_get_cookies', async (page, { urls, domain, name }) => {
+  if (urls !== undefined && domain !== undefined) throw invalid('give urls or domain, not both');
+  const places = await readPlaces(page, urls, domain);
+  const found = new Map<string, chrome.cookies.Cookie>();
+  for (const place of places) {
+    for (const cookie of await findCookies(page, place, name)) {
+      const { domain: site, path, name: own, partitionKey } = cookie;
+      found.set(JSON.stringify([site, path, own, partitionKey]), cookie);
     }
-    const mask = (await page.services.isReadOnly()) ? MASK : undefined;
-    const cookies = [...found.values()];
-    return {
-      cookies: cookies.slice(0, MOST).map((cookie) => reportCookie(cookie, mask)),
-      ...(cookies.length > MOST ? { leftOut: cookies.length - MOST } : {}),
-    };
-  },
+  }
+  const mask = (await page.services.isReadOnly()) ? MASK : undefined;
+  const cookies = [...found.values()];
+  return {
+    cookies: cookies.slice(0, MOST).map((cookie) => reportCookie(cookie, mask)),
+    ...(cookies.length > MOST ? { leftOut: cookies.length - MOST } : {}),
+  };
 });
 
 async function readPlaces(

@@ -5,46 +5,37 @@
  * requests that failed.
  */
 
-import { defineCommand } from '../command';
 import { isFailed, type RequestEntry, reportRequest } from '../driver/network/request-entry';
 import { keepRequests } from '../driver/network/request-log';
 import { visibleRequests, watchRequests } from '../driver/network/request-view';
 import { type LogEntry, mayRead, readConsole } from '../driver/reading/console';
+import type { PageError } from '../generated/command-results';
+import { defineCommand } from './define-command';
 
 const MOST = 20;
 const LONGEST_TEXT = 1_000;
 
-interface Grouped {
-  readonly text: string;
-  readonly url?: string | undefined;
-  readonly line?: number | undefined;
-  count: number;
-}
-
-export default defineCommand({
-  name: 'browser_get_errors',
-  effect: 'read',
-  args: {},
-
-  async run(page) {
-    const session = await watchRequests(page);
-    const logs = await page.guard(readConsole(session), 10_000);
-    const failed = (await visibleRequests(page)).filter(isFailed);
-    await keepRequests();
-    const told = new Set(failed.map(({ url }) => url));
-    const errors: LogEntry[] = [];
-    for (const entry of logs) {
-      if (entry.level !== 'error' || isToldBy(told, entry)) continue;
-      if (await mayRead(page, entry)) errors.push(entry);
-    }
-    const pageErrors = grouped(errors.filter(({ uncaught }) => uncaught === true));
-    const consoleErrors = grouped(errors.filter(({ uncaught }) => uncaught !== true));
-    return {
-      ...bounded('pageErrors', pageErrors),
-      ...bounded('errors', consoleErrors),
-      ...bounded('failedRequests', failed.map(failure)),
-    };
-  },
+export default defineCommand('browser_get_errors', async (page) => {
+  const session = await watchRequests(page);
+  const logs = await page.guard(readConsole(session), 10_000);
+  const failed = (await visibleRequests(page)).filter(isFailed);
+  await keepRequests();
+  const told = new Set(failed.map(({ url }) => url));
+  const errors: LogEntry[] = [];
+  for (const entry of logs) {
+    if (entry.level !== 'error' || isToldBy(told, entry)) continue;
+    if (await mayRead(page, entry)) errors.push(entry);
+  }
+  const pageErrors = grouped(errors.filter(({ uncaught }) => uncaught === true));
+  const consoleErrors = grouped(errors.filter(({ uncaught }) => uncaught !== true));
+  return {
+    pageErrors: pageErrors.slice(-MOST),
+    pageErrorsLeftOut: leftOut(pageErrors),
+    errors: consoleErrors.slice(-MOST),
+    errorsLeftOut: leftOut(consoleErrors),
+    failedRequests: failed.slice(-MOST).map(failure),
+    failedRequestsLeftOut: leftOut(failed),
+  };
 });
 
 // Chrome writes every failed request to the console as well.
@@ -52,8 +43,8 @@ function isToldBy(failed: ReadonlySet<string>, { text, url = '' }: LogEntry): bo
   return text.startsWith('Failed to load resource') && failed.has(url);
 }
 
-function grouped(entries: readonly LogEntry[]): Grouped[] {
-  const groups = new Map<string, Grouped>();
+function grouped(entries: readonly LogEntry[]): PageError[] {
+  const groups = new Map<string, PageError & { count: number }>();
   for (const { text, url, line } of entries) {
     const known = groups.get(text);
     if (known !== undefined) known.count++;
@@ -71,11 +62,7 @@ function failure(entry: RequestEntry) {
   return { id, method, url, status, error };
 }
 
-/** The newest of a list, and how many that leaves out. */
-function bounded(name: string, list: readonly unknown[]): Record<string, unknown> {
-  const leftOut = list.length - MOST;
-  return {
-    [name]: list.slice(-MOST),
-    ...(leftOut > 0 ? { [`${name}LeftOut`]: leftOut } : {}),
-  };
+/** How many of a list are left out, where that are any. */
+function leftOut(list: readonly unknown[]): number | undefined {
+  return list.length > MOST ? list.length - MOST : undefined;
 }

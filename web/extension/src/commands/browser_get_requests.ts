@@ -6,44 +6,28 @@
  * or ended after an earlier answer's `next`.
  */
 
-import { defineCommand, integer, optional, string } from '../command';
 import { reportRequest } from '../driver/network/request-entry';
 import { cursor, keepRequests, requestLogOf } from '../driver/network/request-log';
 import { readWanted, visibleRequests, watchRequests } from '../driver/network/request-view';
 import { mocksOf, takeEnding } from '../driver/network/tab-rules';
+import { defineCommand } from './define-command';
 
-const USUAL = 100;
-const MOST = 500;
-
-export default defineCommand({
-  name: 'browser_get_requests',
-  effect: 'read',
-  args: {
-    url: optional(string()),
-    resourceType: optional(string()),
-    method: optional(string()),
-    status: optional(integer({ least: 100, most: 599 })),
-    since: optional(integer({ least: 0 }), 0),
-    limit: optional(integer({ least: 1, most: MOST }), USUAL),
-  },
-
-  async run(page, { since, limit, ...wanted }) {
-    const fits = readWanted(wanted);
-    await watchRequests(page);
-    const all = await visibleRequests(page);
-    const found = all.filter((entry) => entry.changed > since && fits(entry));
-    await keepRequests();
-    const { forgotten, watchedSince } = requestLogOf(page.tabId);
-    const note = takeEnding(page.tabId);
-    const mocks = mocksOf(page.tabId).length;
-    return {
-      requests: found.slice(-limit).map(reportRequest),
-      next: cursor(),
-      older: Math.max(0, found.length - limit),
-      ...(forgotten === 0 ? {} : { forgotten }),
-      watchedSince,
-      ...(mocks === 0 ? {} : { mocks }),
-      ...(note === undefined ? {} : { note }),
-    };
-  },
+export default defineCommand('browser_get_requests', async (page, { since, limit, ...wanted }) => {
+  const fits = readWanted(wanted);
+  await watchRequests(page);
+  const all = await visibleRequests(page);
+  const found = all.filter((entry) => entry.changed > since && fits(entry));
+  await keepRequests();
+  const { forgotten, watchedSince } = requestLogOf(page.tabId);
+  const note = takeEnding(page.tabId);
+  const mocks = mocksOf(page.tabId).length;
+  return {
+    requests: found.slice(-limit).map(reportRequest),
+    next: cursor(),
+    older: Math.max(0, found.length - limit),
+    ...(forgotten === 0 ? {} : { forgotten }),
+    watchedSince,
+    ...(mocks === 0 ? {} : { mocks }),
+    ...(note === undefined ? {} : { note }),
+  };
 });

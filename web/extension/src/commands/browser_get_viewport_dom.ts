@@ -4,21 +4,15 @@
  * All frames and shadow trees; boxes are in the tab's viewport.
  */
 
-import { boolean, defineCommand, integer, optional } from '../command';
 import type { ViewData } from '../content/api';
 import { TOP } from '../driver/page/content-calls';
 import { askFrame, type FramePlace, inSight, moved, placesOf } from '../driver/page/frame-places';
 import { numberDocuments, printReference } from '../driver/tab/documents';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_get_viewport_dom',
-  effect: 'read',
-  args: {
-    maxElements: optional(integer({ least: 1, most: 2_000 }), 500),
-    includeHidden: optional(boolean(), false),
-  },
-
-  async run(page, { maxElements, includeHidden }) {
+export default defineCommand(
+  'browser_get_viewport_dom',
+  async (page, { maxElements, includeHidden }) => {
     const [top] = await page.run(TOP, viewportOf, []);
     const places = inSight(await placesOf(page));
     const numbered = await numberDocuments(page.tabId, places);
@@ -38,7 +32,7 @@ export default defineCommand({
     const loading = isLoading ? { loading: true } : {};
     return { viewport: top?.value, elements, elementCount: elements.length, left, ...loading };
   },
-});
+);
 
 // Serialised into the page: may not close over this module.
 function viewportOf() {

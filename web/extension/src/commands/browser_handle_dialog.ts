@@ -4,18 +4,14 @@
  * Passes by every other call of the tab, since those wait for it.
  */
 
-import { CommandError, defineCommand, oneOf, optional, string } from '../command';
+import { CommandError } from '../command';
 import { ProtocolFailure } from '../driver/tab/debugger';
 import { dialogOf, forgetDialog } from '../driver/tab/dialogs';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_handle_dialog',
-  effect: 'add',
-  on: 'site',
-  answersDialog: true,
-  args: { dialogAction: oneOf('accept', 'dismiss'), promptText: optional(string()) },
-
-  async run(page, { dialogAction, promptText }) {
+export default defineCommand(
+  'browser_handle_dialog',
+  async (page, { dialogAction, promptText }) => {
     const dialog = dialogOf(page.tabId);
     if (dialog === undefined) throw noDialog();
     const accept = dialogAction === 'accept';
@@ -32,7 +28,7 @@ export default defineCommand({
     const { type, message } = dialog;
     return { handled: { type, message }, ...report };
   },
-});
+);
 
 function noDialog(): CommandError {
   return new CommandError('NO_DIALOG', 'no dialog is open in this tab; go on with the page itself');

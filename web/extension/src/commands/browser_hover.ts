@@ -2,17 +2,11 @@
  * Command `browser_hover`: puts the mouse over an element and leaves it there.
  */
 
-import { defineCommand } from '../command';
 import { hoverElement } from '../driver/input/hover';
-import { checkTarget, TARGET } from '../driver/page/elements';
+import { checkTarget } from '../driver/page/elements';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_hover',
-  effect: 'act',
-  args: TARGET,
-
-  async run(page, target) {
-    checkTarget(target);
-    return hoverElement(page, target);
-  },
+export default defineCommand('browser_hover', async (page, target) => {
+  checkTarget(target);
+  return hoverElement(page, target);
 });

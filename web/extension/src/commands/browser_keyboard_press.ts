@@ -3,8 +3,7 @@
  * element, which then gets the focus first.
  */
 
-import { defineCommand, string } from '../command';
-import { heldModifiers, MODIFIER_ARGS } from '../driver/input/gestures';
+import { heldModifiers } from '../driver/input/gestures';
 import { pressKey } from '../driver/input/input-events';
 import { parseStroke } from '../driver/input/keys';
 import {
@@ -12,25 +11,19 @@ import {
   isTargeted,
   onElement,
   reportElement,
-  TARGET,
   type Target,
 } from '../driver/page/elements';
 import type { Page, Performed } from '../driver/page/page';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_keyboard_press',
-  effect: 'act',
-  args: { key: string(), ...TARGET, ...MODIFIER_ARGS },
-
-  async run(page, args) {
-    const stroke = parseStroke(args.key, heldModifiers(args));
-    const target = { ref: args.ref, selector: args.selector };
-    if (isTargeted(target)) checkTarget(target);
-    return page.act(async (session) => {
-      const place = isTargeted(target) ? await focus(page, target) : { armed: await page.armTop() };
-      return { ...place, acted: pressKey(session, stroke) };
-    });
-  },
+export default defineCommand('browser_keyboard_press', async (page, args) => {
+  const stroke = parseStroke(args.key, heldModifiers(args));
+  const target = { ref: args.ref, selector: args.selector };
+  if (isTargeted(target)) checkTarget(target);
+  return page.act(async (session) => {
+    const place = isTargeted(target) ? await focus(page, target) : { armed: await page.armTop() };
+    return { ...place, acted: pressKey(session, stroke) };
+  });
 });
 
 async function focus(page: Page, target: Target): Promise<Performed> {

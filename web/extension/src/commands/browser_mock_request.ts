@@ -5,42 +5,22 @@
  * are over, or nobody drives the tab any more. The newest that fits wins.
  */
 
-import {
-  boolean,
-  CommandError,
-  defineCommand,
-  integer,
-  invalid,
-  optional,
-  string,
-  stringMap,
-} from '../command';
+import { CommandError, invalid } from '../command';
 import { checkHeaders } from '../driver/network/headers';
 import { type Mock, reportMock } from '../driver/network/mocks';
 import { readMethod, readResourceType } from '../driver/network/request-view';
 import { allBodies, mocksOf, setMocks, takeEnding } from '../driver/network/tab-rules';
 import { readUrlPattern } from '../driver/network/url-pattern';
+import { defineCommand } from './define-command';
 
 export const MOST_MOCKS = 50;
 const LONGEST_BODY = 1024 * 1024;
 // All of them must outlive the worker, in a store of 10 MiB.
 const ALL_BODIES = 2 * 1024 * 1024;
 
-export default defineCommand({
-  name: 'browser_mock_request',
-  effect: 'act',
-  args: {
-    url: string(),
-    method: optional(string()),
-    resourceType: optional(string()),
-    status: optional(integer({ least: 200, most: 599 }), 200),
-    body: optional(string(), ''),
-    headers: optional(stringMap(), {}),
-    fail: optional(boolean(), false),
-    times: optional(integer({ least: 1, most: 1_000_000 })),
-  },
-
-  async run(page, { url, method, resourceType, status, body, headers, fail, times }) {
+export default defineCommand(
+  'browser_mock_request',
+  async (page, { url, method, resourceType, status, body, headers, fail, times }) => {
     readUrlPattern('url', url);
     checkHeaders(headers, false);
     const mock: Mock = {
@@ -64,7 +44,7 @@ export default defineCommand({
       ...(note === undefined ? {} : { note }),
     };
   },
-});
+);
 
 function checkBody(body: string): void {
   if (body.length > LONGEST_BODY) {

@@ -2,17 +2,11 @@
  * Command `browser_mouse_scroll`: scrolls the page, or an element that scrolls.
  */
 
-import { CommandError, defineCommand, invalid, number, oneOf, optional } from '../command';
+import { CommandError, invalid } from '../command';
 import { isProblem, TOP } from '../driver/page/content-calls';
-import {
-  checkTarget,
-  isTargeted,
-  onElement,
-  TARGET,
-  type Target,
-  trouble,
-} from '../driver/page/elements';
+import { checkTarget, isTargeted, onElement, type Target, trouble } from '../driver/page/elements';
 import type { Page } from '../driver/page/page';
+import { defineCommand } from './define-command';
 
 // About what three turns of a wheel do.
 const STEP = 400;
@@ -24,17 +18,9 @@ const DIRECTIONS = {
   right: { deltaX: STEP, deltaY: 0 },
 } as const;
 
-export default defineCommand({
-  name: 'browser_mouse_scroll',
-  effect: 'act',
-  args: {
-    ...TARGET,
-    deltaX: optional(number()),
-    deltaY: optional(number()),
-    direction: optional(oneOf('up', 'down', 'left', 'right')),
-  },
-
-  async run(page, { ref, selector, deltaX, deltaY, direction }) {
+export default defineCommand(
+  'browser_mouse_scroll',
+  async (page, { ref, selector, deltaX, deltaY, direction }) => {
     const hasDelta = deltaX !== undefined || deltaY !== undefined;
     const target = { ref, selector };
     if (hasDelta && direction !== undefined) throw invalid('give deltaX and deltaY, or direction');
@@ -53,7 +39,7 @@ export default defineCommand({
     const now = await scroll(page, target, by, true).catch(() => moved);
     return { ...report, ...now };
   },
-});
+);
 
 interface Delta {
   readonly deltaX: number;

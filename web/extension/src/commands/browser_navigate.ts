@@ -2,26 +2,15 @@
  * Command `browser_navigate`: goes to an address and waits until its page is there.
  */
 
-import { defineCommand, integer, oneOf, optional, string } from '../command';
 import { checkPage } from '../driver/common/restricted-pages';
 import { type Journey, readAddress, travel } from '../driver/navigation/journeys';
 import { attachIfPossible, type Page } from '../driver/page/page';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_navigate',
-  effect: 'act',
-  on: 'tab',
-  args: {
-    url: string(),
-    waitUntil: optional(oneOf('load', 'domcontentloaded', 'networkidle'), 'load'),
-    timeoutMs: optional(integer({ least: 1 })),
-  },
-
-  async run(page, { url, waitUntil, timeoutMs }) {
-    const address = readAddress(url);
-    await checkPage(address, page.services);
-    return travel(page, { waitUntil, timeoutMs, ...(await starter(page, address)) });
-  },
+export default defineCommand('browser_navigate', async (page, { url, waitUntil, timeoutMs }) => {
+  const address = readAddress(url);
+  await checkPage(address, page.services);
+  return travel(page, { waitUntil, timeoutMs, ...(await starter(page, address)) });
 });
 
 /** Through the debugger where it gets in: it can answer a page that asks whether to leave. */

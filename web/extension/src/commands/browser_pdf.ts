@@ -5,43 +5,31 @@
  * user keeps from clients are not on it.
  */
 
-import { boolean, CommandError, defineCommand, number, optional } from '../command';
+import { CommandError } from '../command';
 import { type File, fileName, tooLarge } from '../driver/common/bytes';
 import type { ParamsOf } from '../driver/common/protocol';
 import { answerable, ignore } from '../driver/common/time-limits';
 import { withoutDenied } from '../driver/page/denied-frames';
 import type { Page } from '../driver/page/page';
 import { ProtocolFailure } from '../driver/tab/debugger';
+import { defineCommand } from './define-command';
 
 /** The hub takes messages of 16 MiB, and base64 makes four bytes of three. */
 const MOST_BYTES = 11 * 1_048_576;
 const CHUNK_BYTES = 1_048_576;
-const MOST_INCHES = 200;
 const PRINT_WITHIN_MS = 60_000;
 
-export default defineCommand({
-  name: 'browser_pdf',
-  effect: 'read',
-  args: {
-    landscape: optional(boolean(), false),
-    printBackground: optional(boolean(), false),
-    scale: optional(number({ least: 0.1, most: 2 }), 1),
-    paperWidth: optional(number({ least: 1, most: MOST_INCHES })),
-    paperHeight: optional(number({ least: 1, most: MOST_INCHES })),
-  },
-
-  async run(page, { paperWidth, paperHeight, ...rest }) {
-    const paper = {
-      ...(paperWidth === undefined ? {} : { paperWidth }),
-      ...(paperHeight === undefined ? {} : { paperHeight }),
-    };
-    const bytes = await withoutDenied(page, () => print(page, { ...rest, ...paper }));
-    const { title = '' } = await page.tab();
-    const name = fileName(title, 'pdf');
-    const file: File = { mimeType: 'application/pdf', data: btoa(bytes), name };
-    const pages = countPages(bytes);
-    return { file, ...(pages === undefined ? {} : { pages }) };
-  },
+export default defineCommand('browser_pdf', async (page, { paperWidth, paperHeight, ...rest }) => {
+  const paper = {
+    ...(paperWidth === undefined ? {} : { paperWidth }),
+    ...(paperHeight === undefined ? {} : { paperHeight }),
+  };
+  const bytes = await withoutDenied(page, () => print(page, { ...rest, ...paper }));
+  const { title = '' } = await page.tab();
+  const name = fileName(title, 'pdf');
+  const file: File = { mimeType: 'application/pdf', data: btoa(bytes), name };
+  const pages = countPages(bytes);
+  return { file, ...(pages === undefined ? {} : { pages }) };
 });
 
 /** Prints the page; returns its bytes, one per character. */

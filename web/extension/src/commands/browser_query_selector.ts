@@ -2,36 +2,26 @@
  * Command `browser_query_selector`: the elements of all frames that match a selector or have a text.
  */
 
-import { boolean, defineCommand, optional, string } from '../command';
 import type { ElementData, Matches } from '../content/api';
 import { ALL, type Answer, isProblem } from '../driver/page/content-calls';
 import { checkTarget, trouble } from '../driver/page/elements';
 import { type FramePlace, moved, placesOf } from '../driver/page/frame-places';
 import type { Page } from '../driver/page/page';
 import { numberDocuments, printReference } from '../driver/tab/documents';
+import { defineCommand } from './define-command';
 
 const MOST = 50;
 
-export default defineCommand({
-  name: 'browser_query_selector',
-  effect: 'read',
-  args: {
-    selector: optional(string()),
-    text: optional(string()),
-    all: optional(boolean(), true),
-  },
-
-  async run(page, { selector, text, all }) {
-    checkTarget({ selector, text }, 'selector or text');
-    const by = selector === undefined ? { text: text ?? '' } : { selector };
-    const most = all ? MOST : 1;
-    const answers = await page.read({ where: ALL, method: 'query', args: [by, most] });
-    const found = matchesOf(answers);
-    const elements = await writeElements(page, found, most);
-    const count = found.reduce((sum, { value }) => sum + value.count, 0);
-    const isLoading = answers.some(({ value }) => 'loading' in value);
-    return { elements, count, ...(isLoading ? { loading: true } : {}) };
-  },
+export default defineCommand('browser_query_selector', async (page, { selector, text, all }) => {
+  checkTarget({ selector, text }, 'selector or text');
+  const by = selector === undefined ? { text: text ?? '' } : { selector };
+  const most = all ? MOST : 1;
+  const answers = await page.read({ where: ALL, method: 'query', args: [by, most] });
+  const found = matchesOf(answers);
+  const elements = await writeElements(page, found, most);
+  const count = found.reduce((sum, { value }) => sum + value.count, 0);
+  const isLoading = answers.some(({ value }) => 'loading' in value);
+  return { elements, count, ...(isLoading ? { loading: true } : {}) };
 });
 
 function matchesOf(answers: ReadonlyArray<Answer<Matches | { problem: string }>>) {

@@ -4,55 +4,40 @@
  * With references written on what can be acted on, if wanted; or only the word that it is unchanged.
  */
 
-import { boolean, defineCommand, integer, invalid, oneOf, optional, string } from '../command';
+import { invalid } from '../command';
 import { TOP } from '../driver/page/content-calls';
 import {
   checkTarget,
   frameOffset,
   isTargeted,
   onElement,
-  TARGET,
   type Target,
 } from '../driver/page/elements';
 import type { Page } from '../driver/page/page';
 import { type PictureArea, takeScreenshot } from '../driver/reading/screenshot';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_screenshot',
-  effect: 'read',
-  args: {
-    ...TARGET,
-    format: optional(oneOf('png', 'jpeg', 'webp'), 'jpeg'),
-    quality: optional(integer({ least: 1, most: 100 }), 80),
-    fullPage: optional(boolean(), false),
-    maxWidth: optional(integer({ least: 16, most: 8_000 }), 1_280),
-    maxBytes: optional(integer({ least: 1_000, most: 10_000_000 }), 500_000),
-    labels: optional(boolean(), false),
-    onlyIfChanged: optional(string()),
-  },
-
-  async run(page, { ref, selector, ...wish }) {
-    const target = { ref, selector };
-    checkVersion(wish.onlyIfChanged);
-    if (!isTargeted(target)) return takeScreenshot(page, wish);
-    checkTarget(target);
-    if (wish.fullPage) throw invalid('give an element or fullPage, not both');
-    // Attaching may change the size of the viewport, so the element is looked at afterwards.
-    await page.session();
-    const [top] = await page.run(TOP, () => ({ left: scrollX, top: scrollY }), []);
-    const aimed = await onElement(page, target, (locator) => ({
-      method: 'aim',
-      args: [locator, { force: true }],
-    }));
-    try {
-      return await takeScreenshot(page, { ...wish, area: await areaOf(page, target) });
-    } finally {
-      // A picture changes nothing: what was scrolled for it, in its frame and at the top, goes back.
-      await page.call({ where: aimed.where, method: 'comeBack', args: [] });
-      const was = top?.value;
-      if (aimed.frameId !== 0 && was !== undefined) await page.run(TOP, scrollBack, [was]);
-    }
-  },
+export default defineCommand('browser_screenshot', async (page, { ref, selector, ...wish }) => {
+  const target = { ref, selector };
+  checkVersion(wish.onlyIfChanged);
+  if (!isTargeted(target)) return takeScreenshot(page, wish);
+  checkTarget(target);
+  if (wish.fullPage) throw invalid('give an element or fullPage, not both');
+  // Attaching may change the size of the viewport, so the element is looked at afterwards.
+  await page.session();
+  const [top] = await page.run(TOP, () => ({ left: scrollX, top: scrollY }), []);
+  const aimed = await onElement(page, target, (locator) => ({
+    method: 'aim',
+    args: [locator, { force: true }],
+  }));
+  try {
+    return await takeScreenshot(page, { ...wish, area: await areaOf(page, target) });
+  } finally {
+    // A picture changes nothing: what was scrolled for it, in its frame and at the top, goes back.
+    await page.call({ where: aimed.where, method: 'comeBack', args: [] });
+    const was = top?.value;
+    if (aimed.frameId !== 0 && was !== undefined) await page.run(TOP, scrollBack, [was]);
+  }
 });
 
 function checkVersion(version: string | undefined): void {

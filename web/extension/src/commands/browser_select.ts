@@ -2,35 +2,24 @@
  * Command `browser_select`: chooses options of a list by value, label or index.
  */
 
-import { defineCommand, integer, invalid, optional, string, stringList } from '../command';
-import { checkTarget, onElement, reportElement, TARGET } from '../driver/page/elements';
+import { invalid } from '../command';
+import { checkTarget, onElement, reportElement } from '../driver/page/elements';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_select',
-  effect: 'act',
-  args: {
-    ...TARGET,
-    value: optional(string()),
-    values: optional(stringList()),
-    label: optional(string()),
-    index: optional(integer({ least: 0 })),
-  },
-
-  async run(page, { ref, selector, ...wish }) {
-    checkTarget({ ref, selector });
-    const wanted = readWish(wish);
-    let selected: readonly string[] = [];
-    const report = await page.act(async () => {
-      const found = await onElement(page, { ref, selector }, (locator) => ({
-        method: 'select',
-        args: [locator, wanted],
-        arm: 'before',
-      }));
-      selected = found.value.selected;
-      return { armed: found.where, element: reportElement(found, found.value.element) };
-    });
-    return { ...report, selected };
-  },
+export default defineCommand('browser_select', async (page, { ref, selector, ...wish }) => {
+  checkTarget({ ref, selector });
+  const wanted = readWish(wish);
+  let selected: readonly string[] = [];
+  const report = await page.act(async () => {
+    const found = await onElement(page, { ref, selector }, (locator) => ({
+      method: 'select',
+      args: [locator, wanted],
+      arm: 'before',
+    }));
+    selected = found.value.selected;
+    return { armed: found.where, element: reportElement(found, found.value.element) };
+  });
+  return { ...report, selected };
 });
 
 interface Wish {

@@ -3,16 +3,7 @@
  */
 
 import { messageOf } from '../check';
-import {
-  boolean,
-  type CommandError,
-  defineCommand,
-  invalid,
-  number,
-  oneOf,
-  optional,
-  string,
-} from '../command';
+import { type CommandError, invalid } from '../command';
 import type { Page } from '../driver/page/page';
 import { ownHosts } from '../driver/storage/cookie-sites';
 import {
@@ -22,27 +13,14 @@ import {
   reportCookie,
   storeOf,
 } from '../driver/storage/cookies';
+import { defineCommand } from './define-command';
 
 const SAME_SITE = { Strict: 'strict', Lax: 'lax', None: 'no_restriction' } as const;
 const LONGEST = 4_096;
 
-export default defineCommand({
-  name: 'browser_set_cookie',
-  effect: 'act',
-  on: 'site',
-  args: {
-    name: string(),
-    value: string(),
-    url: optional(string()),
-    domain: optional(string()),
-    path: optional(string()),
-    secure: optional(boolean()),
-    httpOnly: optional(boolean()),
-    sameSite: optional(oneOf('Strict', 'Lax', 'None')),
-    expires: optional(number({ least: 0 })),
-  },
-
-  async run(page, { name, value, url, domain, path, secure, httpOnly, sameSite, expires }) {
+export default defineCommand(
+  'browser_set_cookie',
+  async (page, { name, value, url, domain, path, secure, httpOnly, sameSite, expires }) => {
     checkText(name, value);
     if (path !== undefined && !path.startsWith('/')) {
       throw invalid(`path must begin with a slash, not ${JSON.stringify(path)}`);
@@ -80,7 +58,7 @@ export default defineCommand({
     page.limits.signal.throwIfAborted();
     return { cookie: reportCookie(await set(details)) };
   },
-});
+);
 
 function checkText(name: string, value: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be in it

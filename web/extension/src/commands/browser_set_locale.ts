@@ -4,17 +4,12 @@
  * Numbers and dates, `navigator.language` and the header `Accept-Language` follow.
  */
 
-import { defineCommand, invalid, string } from '../command';
+import { invalid } from '../command';
 import { emulate } from '../driver/emulation/emulation';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_set_locale',
-  effect: 'act',
-  args: { locale: string() },
-
-  async run(page, { locale }) {
-    return { emulated: await emulate(page, { locale: readLocale(locale) }) };
-  },
+export default defineCommand('browser_set_locale', async (page, { locale }) => {
+  return { emulated: await emulate(page, { locale: readLocale(locale) }) };
 });
 
 /** Chrome takes any text for a locale, and then shows English. */

@@ -3,21 +3,16 @@
  * scripts.
  */
 
-import { defineCommand, invalid, optional, string } from '../command';
+import { invalid } from '../command';
 import { emulate } from '../driver/emulation/emulation';
+import { defineCommand } from './define-command';
 
 const LONGEST = 1_000;
 
-export default defineCommand({
-  name: 'browser_set_user_agent',
-  effect: 'act',
-  args: { userAgent: string(), platform: optional(string()) },
-
-  async run(page, { userAgent, platform }) {
-    checkHeader('userAgent', userAgent);
-    if (platform !== undefined) checkHeader('platform', platform);
-    return { emulated: await emulate(page, { userAgent, platform, device: undefined }) };
-  },
+export default defineCommand('browser_set_user_agent', async (page, { userAgent, platform }) => {
+  checkHeader('userAgent', userAgent);
+  if (platform !== undefined) checkHeader('platform', platform);
+  return { emulated: await emulate(page, { userAgent, platform, device: undefined }) };
 });
 
 function checkHeader(name: string, value: string): void {

@@ -2,35 +2,28 @@
  * Command `browser_submit`: submits a form as its own button would, with the page's checks.
  */
 
-import { defineCommand } from '../command';
 import { isProblem, TOP } from '../driver/page/content-calls';
 import {
   checkTarget,
   isTargeted,
   onElement,
   reportElement,
-  TARGET,
   trouble,
 } from '../driver/page/elements';
 import type { Page, Performed } from '../driver/page/page';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_submit',
-  effect: 'act',
-  args: TARGET,
-
-  async run(page, target) {
-    if (!isTargeted(target)) return page.act(() => submitOnly(page));
-    checkTarget(target);
-    return page.act(async () => {
-      const found = await onElement(page, target, (locator) => ({
-        method: 'submit',
-        args: [locator],
-        arm: 'before',
-      }));
-      return { armed: found.where, element: reportElement(found, found.value) };
-    });
-  },
+export default defineCommand('browser_submit', async (page, target) => {
+  if (!isTargeted(target)) return page.act(() => submitOnly(page));
+  checkTarget(target);
+  return page.act(async () => {
+    const found = await onElement(page, target, (locator) => ({
+      method: 'submit',
+      args: [locator],
+      arm: 'before',
+    }));
+    return { armed: found.where, element: reportElement(found, found.value) };
+  });
 });
 
 async function submitOnly(page: Page): Promise<Performed> {

@@ -2,17 +2,10 @@
  * Command `browser_tab_close`: closes the tab.
  */
 
-import { defineCommand } from '../command';
 import { closeTab } from '../driver/navigation/close-tab';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_tab_close',
-  effect: 'act',
-  on: 'tab',
-  args: {},
-
-  async run(page) {
-    await closeTab(page.tabId, page.limits);
-    return { closed: page.tabId };
-  },
+export default defineCommand('browser_tab_close', async (page) => {
+  await closeTab(page.tabId, page.limits);
+  return { closed: page.tabId };
 });

@@ -4,20 +4,17 @@
  * Waits until its page is there, so that the next call finds it.
  */
 
-import { boolean, defineBrowserCommand, optional, string } from '../command';
 import { checkPage } from '../driver/common/restricted-pages';
 import { readAddress } from '../driver/navigation/journeys';
 import { Watch } from '../driver/tab/signals';
+import { defineCommand } from './define-command';
 
 const BLANK = 'about:blank';
 const LOAD_WITHIN_MS = 10_000;
 
-export default defineBrowserCommand({
-  name: 'browser_tab_new',
-  effect: 'add',
-  args: { url: optional(string()), active: optional(boolean(), false) },
-
-  async run({ services, client, limits }, { url, active }) {
+export default defineCommand(
+  'browser_tab_new',
+  async ({ services, client, limits }, { url, active }) => {
     const address = url === undefined ? BLANK : readAddress(url);
     await checkPage(address, services);
     const { id } = await services.openTab({ url: address, active, client });
@@ -38,4 +35,4 @@ export default defineBrowserCommand({
     await services.checkSite(shown);
     return { tab: id, url: pendingUrl || shown || address, title };
   },
-});
+);

@@ -3,11 +3,10 @@
  * say.
  */
 
-import { defineCommand, invalid, number, oneOf, optional } from '../command';
+import { invalid } from '../command';
 import { emulate } from '../driver/emulation/emulation';
 import type { EmulationChange, Throttle } from '../driver/emulation/emulation-state';
-
-const MOST_MS = 60_000;
+import { defineCommand } from './define-command';
 
 /** Bytes per second, down and up, and milliseconds. */
 const PRESETS: Readonly<Record<string, readonly [number, number, number]>> = {
@@ -17,30 +16,19 @@ const PRESETS: Readonly<Record<string, readonly [number, number, number]>> = {
   wifi: [3_750_000, 1_875_000, 2],
 };
 
-export default defineCommand({
-  name: 'browser_throttle_network',
-  effect: 'act',
-  args: {
-    preset: optional(oneOf('slow-3g', 'fast-3g', '4g', 'wifi', 'offline', 'none')),
-    downloadThroughput: optional(number({ least: 1 })),
-    uploadThroughput: optional(number({ least: 1 })),
-    latency: optional(number({ least: 0, most: MOST_MS })),
-  },
-
-  async run(page, { preset, ...numbers }) {
-    const given = Object.entries(numbers).filter(([, value]) => value !== undefined);
-    if ((preset === undefined) === (given.length === 0)) {
-      throw invalid(
-        'give preset, or some of downloadThroughput, uploadThroughput (bytes per second) and ' +
-          'latency (milliseconds), not both',
-      );
-    }
-    const change: EmulationChange =
-      preset === undefined
-        ? { throttle: { latency: 0, ...Object.fromEntries(given) } }
-        : presetChange(preset);
-    return { emulated: await emulate(page, change) };
-  },
+export default defineCommand('browser_throttle_network', async (page, { preset, ...numbers }) => {
+  const given = Object.entries(numbers).filter(([, value]) => value !== undefined);
+  if ((preset === undefined) === (given.length === 0)) {
+    throw invalid(
+      'give preset, or some of downloadThroughput, uploadThroughput (bytes per second) and ' +
+        'latency (milliseconds), not both',
+    );
+  }
+  const change: EmulationChange =
+    preset === undefined
+      ? { throttle: { latency: 0, ...Object.fromEntries(given) } }
+      : presetChange(preset);
+  return { emulated: await emulate(page, change) };
 });
 
 function presetChange(preset: string): EmulationChange {

@@ -5,53 +5,35 @@
  * colours, sliders) get their value set. Answers with the value that the field has then.
  */
 
-import { boolean, defineCommand, integer, optional, string } from '../command';
 import { pause } from '../driver/common/time-limits';
 import { readValue, setUntyped } from '../driver/input/field-values';
 import { insertText, pressKey, typeCharacter } from '../driver/input/input-events';
 import { parseStroke } from '../driver/input/keys';
-import {
-  type FoundElement,
-  isTargeted,
-  onElement,
-  reportElement,
-  TARGET,
-} from '../driver/page/elements';
+import { type FoundElement, isTargeted, onElement, reportElement } from '../driver/page/elements';
 import type { Page, Performed } from '../driver/page/page';
 import type { Session } from '../driver/tab/debugger';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_type',
-  effect: 'act',
-  args: {
-    text: string(),
-    ...TARGET,
-    delayMs: optional(integer({ least: 0, most: 1_000 }), 0),
-    submit: optional(boolean(), false),
-    clear: optional(boolean()),
-  },
-
-  async run(page, args) {
-    const { ref, selector, submit } = args;
-    const target = { ref, selector };
-    let field: FoundElement<unknown> | undefined;
-    const report = await page.act(async (session) => {
-      const performed: Performed = isTargeted(target)
-        ? await focus(page, args)
-        : { armed: await page.armTop() };
-      const clear = args.clear ?? isTargeted(target);
-      const acted = write(page, session, performed, { ...args, clear });
-      // The value must be read before the page may be left.
-      const typed = acted.then(async () => {
-        field = await readValue(page, performed.element?.ref);
-        if (submit) await pressKey(session, parseStroke('Enter'));
-      });
-      // Key by key takes as long as it takes; the wait for its effect begins afterwards.
-      if (args.delayMs > 0) await page.guard(typed, Infinity);
-      return { ...performed, acted: typed, inSteps: true };
+export default defineCommand('browser_type', async (page, args) => {
+  const { ref, selector, submit } = args;
+  const target = { ref, selector };
+  let field: FoundElement<string> | undefined;
+  const report = await page.act(async (session) => {
+    const performed: Performed = isTargeted(target)
+      ? await focus(page, args)
+      : { armed: await page.armTop() };
+    const clear = args.clear ?? isTargeted(target);
+    const acted = write(page, session, performed, { ...args, clear });
+    // The value must be read before the page may be left.
+    const typed = acted.then(async () => {
+      field = await readValue(page, performed.element?.ref);
+      if (submit) await pressKey(session, parseStroke('Enter'));
     });
-    return field === undefined ? report : { ...report, value: field.value };
-  },
+    // Key by key takes as long as it takes; the wait for its effect begins afterwards.
+    if (args.delayMs > 0) await page.guard(typed, Infinity);
+    return { ...performed, acted: typed, inSteps: true };
+  });
+  return field === undefined ? report : { ...report, value: field.value };
 });
 
 interface Wish {

@@ -2,29 +2,24 @@
  * Command `browser_unmock_requests`: ends the mocks of the tab, or those of one `url`.
  */
 
-import { defineCommand, invalid, optional, string } from '../command';
+import { invalid } from '../command';
 import { reportMock } from '../driver/network/mocks';
 import { mocksOf, setMocks, takeEnding } from '../driver/network/tab-rules';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_unmock_requests',
-  effect: 'act',
-  args: { url: optional(string()) },
-
-  async run(page, { url }) {
-    const before = mocksOf(page.tabId);
-    const left = url === undefined ? [] : before.filter((mock) => mock.url !== url);
-    if (url !== undefined && left.length === before.length) throw noSuchMock(url, before);
-    if (before.length > 0) {
-      await setMocks(page, left);
-    }
-    const note = takeEnding(page.tabId);
-    return {
-      removed: before.length - left.length,
-      mocks: left.map(reportMock),
-      ...(note === undefined ? {} : { note }),
-    };
-  },
+export default defineCommand('browser_unmock_requests', async (page, { url }) => {
+  const before = mocksOf(page.tabId);
+  const left = url === undefined ? [] : before.filter((mock) => mock.url !== url);
+  if (url !== undefined && left.length === before.length) throw noSuchMock(url, before);
+  if (before.length > 0) {
+    await setMocks(page, left);
+  }
+  const note = takeEnding(page.tabId);
+  return {
+    removed: before.length - left.length,
+    mocks: left.map(reportMock),
+    ...(note === undefined ? {} : { note }),
+  };
 });
 
 function noSuchMock(url: string, mocks: ReadonlyArray<{ readonly url: string }>) {

@@ -6,23 +6,12 @@
  * may not use the page, has nothing to upload there.
  */
 
-import { defineCommand, integer, string } from '../command';
-import { forgetUpload, keepPart, UPLOAD_MOST_FILES } from '../driver/input/uploads';
+import { forgetUpload, keepPart } from '../driver/input/uploads';
+import { defineCommand } from './define-command';
 
-export default defineCommand({
-  name: 'browser_upload_part',
-  effect: 'act',
-  args: {
-    uploadId: string(),
-    file: integer({ least: 0, most: UPLOAD_MOST_FILES - 1 }),
-    offset: integer({ least: 0 }),
-    data: string(),
-  },
-
-  async run({ client, tabId, limits }, part) {
-    // Whoever withdraws a part does not want the rest either.
-    if (limits.signal.aborted) forgetUpload(part.uploadId);
-    limits.signal.throwIfAborted();
-    return { received: keepPart({ clientId: client.id, tabId }, part) };
-  },
+export default defineCommand('browser_upload_part', async ({ client, tabId, limits }, part) => {
+  // Whoever withdraws a part does not want the rest either.
+  if (limits.signal.aborted) forgetUpload(part.uploadId);
+  limits.signal.throwIfAborted();
+  return { received: keepPart({ clientId: client.id, tabId }, part) };
 });

@@ -2,48 +2,23 @@
  * Command `browser_wait_for`: waits until something is so, or says that it did not become so.
  */
 
-import {
-  boolean,
-  CommandError,
-  defineCommand,
-  integer,
-  invalid,
-  oneOf,
-  optional,
-  string,
-} from '../command';
+import { CommandError, invalid } from '../command';
 import { performWait, type WaitWish } from '../driver/navigation/waits';
 import { readRegex } from '../driver/network/linear-regex';
+import { defineCommand } from './define-command';
 
-const PATIENCE_MS = 10_000;
-
-export default defineCommand({
-  name: 'browser_wait_for',
-  effect: 'read',
-  args: {
-    selector: optional(string()),
-    text: optional(string()),
-    url: optional(string()),
-    expression: optional(string()),
-    networkIdle: optional(boolean()),
-    timeMs: optional(integer({ least: 0 })),
-    state: optional(oneOf('visible', 'hidden', 'attached'), 'visible'),
-    timeoutMs: optional(integer({ least: 0 }), PATIENCE_MS),
-  },
-
-  async run(page, { state, timeoutMs, ...ways }) {
-    const wish = readWish(ways, state);
-    // An expression can do anything; the rest only looks.
-    if (wish.type === 'expression' && (await page.services.isReadOnly())) throw onlyLooking();
-    const began = performance.now();
-    const isSo = await performWait(page, wish, timeoutMs);
-    const waitedMs = Math.round(performance.now() - began);
-    if (isSo) return { found: true, waitedMs };
-    throw new CommandError(
-      'TIMEOUT',
-      `${describe(wish)} did not come true within ${waitedMs} ms; look with browser_snapshot`,
-    );
-  },
+export default defineCommand('browser_wait_for', async (page, { state, timeoutMs, ...ways }) => {
+  const wish = readWish(ways, state);
+  // An expression can do anything; the rest only looks.
+  if (wish.type === 'expression' && (await page.services.isReadOnly())) throw onlyLooking();
+  const began = performance.now();
+  const isSo = await performWait(page, wish, timeoutMs);
+  const waitedMs = Math.round(performance.now() - began);
+  if (isSo) return { found: true, waitedMs };
+  throw new CommandError(
+    'TIMEOUT',
+    `${describe(wish)} did not come true within ${waitedMs} ms; look with browser_snapshot`,
+  );
 });
 
 function onlyLooking(): CommandError {

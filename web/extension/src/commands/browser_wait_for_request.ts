@@ -5,25 +5,18 @@
  * `next`. One that failed has ended too.
  */
 
-import { CommandError, defineCommand, integer, optional, string } from '../command';
+import { CommandError } from '../command';
 import { answerable, deferred, within } from '../driver/common/time-limits';
 import { type RequestEntry, reportRequest } from '../driver/network/request-entry';
 import { cursor, keepRequests, onRequestEnd } from '../driver/network/request-log';
 import { maySee, readWanted, visibleRequests, watchRequests } from '../driver/network/request-view';
+import { defineCommand } from './define-command';
 
 const PATIENCE_MS = 10_000;
 
-export default defineCommand({
-  name: 'browser_wait_for_request',
-  effect: 'read',
-  args: {
-    url: string(),
-    method: optional(string()),
-    since: optional(integer({ least: 0 })),
-    timeoutMs: optional(integer({ least: 0 }), PATIENCE_MS),
-  },
-
-  async run(page, { url, method, since, timeoutMs }) {
+export default defineCommand(
+  'browser_wait_for_request',
+  async (page, { url, method, since, timeoutMs }) => {
     const fits = readWanted({ url, method });
     const { promise, resolve } = deferred<RequestEntry>();
     const began = performance.now();
@@ -56,4 +49,4 @@ export default defineCommand({
       stop();
     }
   },
-});
+);

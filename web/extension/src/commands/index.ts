@@ -1,5 +1,7 @@
 /**
- * All commands of a browser. A new one is one file and one line in the list.
+ * All commands of a browser, generated from the tables in `crates/tools`.
+ *
+ * Do not edit: `cargo xtask gen` writes this file.
  */
 
 import type { Command } from '../command';
@@ -68,10 +70,10 @@ import browserWaitForRequest from './browser_wait_for_request';
 /** In the order of their names. */
 export const COMMANDS: readonly Command[] = [
   browserCheck,
-  browserDownloadList,
-  browserDownloadWait,
   browserClearCookies,
   browserClearStorage,
+  browserDownloadList,
+  browserDownloadWait,
   browserDrag,
   browserEmulateDevice,
   browserEmulateMedia,
@@ -80,13 +82,13 @@ export const COMMANDS: readonly Command[] = [
   browserGetAttribute,
   browserGetConsoleLogs,
   browserGetContent,
-  browserGetViewportDom,
-  browserGetPerformanceMetrics,
   browserGetCookies,
   browserGetErrors,
   browserGetLocalStorage,
+  browserGetPerformanceMetrics,
   browserGetRequest,
   browserGetRequests,
+  browserGetViewportDom,
   browserGoBack,
   browserGoForward,
   browserHandleDialog,
@@ -98,21 +100,21 @@ export const COMMANDS: readonly Command[] = [
   browserMouseMove,
   browserMouseScroll,
   browserNavigate,
-  browserQuerySelector,
   browserPdf,
+  browserQuerySelector,
   browserReload,
   browserResetEmulation,
   browserScreenshot,
   browserSelect,
+  browserSetCookie,
   browserSetGeolocation,
+  browserSetHeaders,
+  browserSetLocalStorage,
   browserSetLocale,
   browserSetOffline,
   browserSetTimezone,
   browserSetUserAgent,
   browserSetViewport,
-  browserSetCookie,
-  browserSetHeaders,
-  browserSetLocalStorage,
   browserSnapshot,
   browserStartTracing,
   browserStopTracing,

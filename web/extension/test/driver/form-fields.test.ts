@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CommandError, readArguments } from '../../src/command';
-import { FIELDS } from '../../src/driver/input/form-fields';
+import { formFields } from '../../src/driver/input/form-fields';
 
 function read(fields: unknown) {
-  return readArguments('fill', { fields: FIELDS }, { fields }).fields;
+  return readArguments('fill', { fields: formFields() }, { fields }).fields;
 }
 
 test('a field has one name and a value', () => {

@@ -34,7 +34,7 @@ export interface Throttle {
 }
 
 /** What is in force in a tab; what is absent is as the browser has it. */
-export interface Emulation {
+export type Emulation = {
   readonly device?: string;
   readonly viewport?: Viewport;
   readonly userAgent?: string;
@@ -47,7 +47,7 @@ export interface Emulation {
   readonly media?: 'print' | 'screen';
   readonly offline?: true;
   readonly throttle?: Throttle;
-}
+};
 
 /** A change to it: `undefined` ends a thing. */
 export type EmulationChange = { readonly [Name in keyof Emulation]?: Emulation[Name] | undefined };

@@ -3,9 +3,10 @@
  */
 
 import { invalid } from '../../command';
+import type { ActionReport } from '../../generated/command-results';
 import { aimAt, type Target } from '../page/elements';
 import type { Point } from '../page/frames';
-import type { Page, Report } from '../page/page';
+import type { Page } from '../page/page';
 import { type Button, clickMouse } from './input-events';
 import type { Modifier } from './keys';
 
@@ -25,7 +26,7 @@ export function clickElement(
   target: Target,
   how: How,
   force: boolean,
-): Promise<Report> {
+): Promise<ActionReport> {
   return page.act(async (session) => {
     const { point, armed, element } = await aimAt(page, target, force);
     return { acted: clickMouse(session, point, how), armed, element };
@@ -33,7 +34,7 @@ export function clickElement(
 }
 
 /** Clicks a point of the viewport. */
-export function clickPoint(page: Page, point: Point, how: How): Promise<Report> {
+export function clickPoint(page: Page, point: Point, how: How): Promise<ActionReport> {
   return page.act(async (session) => {
     await checkInView(page, point);
     const armed = await page.armTop();

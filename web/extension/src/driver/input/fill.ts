@@ -7,6 +7,7 @@
  */
 
 import { CommandError, invalid } from '../../command';
+import type { FilledField } from '../../generated/command-results';
 import { ALL, DocumentGone } from '../page/content-calls';
 import { aimAt, onElement } from '../page/elements';
 import { EVERYWHERE, type Page, type Performed } from '../page/page';
@@ -18,14 +19,6 @@ import { nameOf, type ReadyField } from './form-fields';
 import { clickMouse, insertText, pressKey } from './input-events';
 import { parseStroke } from './keys';
 
-export interface Filled {
-  readonly field: string;
-  readonly role: string;
-  readonly name: string;
-  /** What is in it afterwards; left out if the page has taken it away. */
-  readonly value?: string;
-}
-
 const INPUT_WITHIN_MS = 10_000;
 const QUIET = { quietMs: 50, capMs: 1_000 };
 const LISTED = 20;
@@ -36,7 +29,7 @@ export async function fillFields(
   session: Session,
   fields: readonly ReadyField[],
   submit: boolean,
-  filled: Filled[],
+  filled: FilledField[],
 ): Promise<Performed> {
   await page.read({ where: ALL, method: 'arm', args: [] });
   const done: ReadyField[] = [];
@@ -156,7 +149,7 @@ async function leave(page: Page, last: ReadyField | undefined): Promise<void> {
   );
 }
 
-async function look(page: Page, { wish, ref, plan }: ReadyField): Promise<Filled> {
+async function look(page: Page, { wish, ref, plan }: ReadyField): Promise<FilledField> {
   const { role, name } = plan.element;
   const told = { field: wish.named, role, name };
   const found = await tolerant(

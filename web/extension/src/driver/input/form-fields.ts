@@ -37,14 +37,18 @@ const MOST_FIELDS = 100;
 const NAMING_WAYS = ['ref', 'selector', 'label'] as const;
 
 /** Reads the list; whatever is wrong is told by its place. */
-export const FIELDS: Argument<readonly FieldWish[]> = {
-  wants: `a list of 1 to ${MOST_FIELDS} fields, each with ref, selector or label, and value`,
-  isOptional: false,
-  read(value) {
-    if (!Array.isArray(value) || value.length === 0 || value.length > MOST_FIELDS) return undefined;
-    return { value: value.map(readField) };
-  },
-};
+export function formFields(): Argument<readonly FieldWish[]> {
+  return {
+    wants: `a list of 1 to ${MOST_FIELDS} fields, each with ref, selector or label, and value`,
+    isOptional: false,
+    read(value) {
+      if (!Array.isArray(value) || value.length === 0 || value.length > MOST_FIELDS) {
+        return undefined;
+      }
+      return { value: value.map(readField) };
+    },
+  };
+}
 
 function readField(given: unknown, at: number): FieldWish {
   const place = `fields.${at}`;

@@ -2,20 +2,9 @@
  * Arguments that several commands of mouse and keyboard share.
  */
 
-import { boolean, invalid, number, optional } from '../../command';
+import { invalid } from '../../command';
 import type { Point } from '../page/frames';
 import { MODIFIERS, type Modifier } from './keys';
-
-/** A point in the tab's viewport, in CSS pixels. */
-export const POINT = { x: optional(number()), y: optional(number()) } as const;
-
-/** The keys that are held down. */
-export const MODIFIER_ARGS = {
-  ctrl: optional(boolean(), false),
-  alt: optional(boolean(), false),
-  shift: optional(boolean(), false),
-  meta: optional(boolean(), false),
-} as const;
 
 /** Returns the point, or nothing if none is given. */
 export function pointOf(args: {

@@ -7,7 +7,8 @@
  * while; it does not survive the worker.
  */
 
-import { CommandError, invalid } from '../../command';
+import { isRecord } from '../../check';
+import { type Argument, CommandError, invalid } from '../../command';
 import type { FileFacts } from '../../content/api';
 import { onElement, reportElement, type Target } from '../page/elements';
 import type { Page, Performed } from '../page/page';
@@ -25,6 +26,28 @@ const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 export interface UploadOwner {
   readonly clientId: string;
   readonly tabId: number;
+}
+
+/** Reads what is told of the files of an upload. */
+export function fileFacts(): Argument<readonly FileFacts[]> {
+  return {
+    wants:
+      `a list of at most ${UPLOAD_MOST_FILES} {name, mimeType, size}, whose bytes have come in ` +
+      'parts; paths are not taken',
+    isOptional: false,
+    read(value) {
+      if (!Array.isArray(value) || value.length > UPLOAD_MOST_FILES) return undefined;
+      if (!value.every(isFileFacts)) return undefined;
+      return { value: value.map(({ name, mimeType, size }) => ({ name, mimeType, size })) };
+    },
+  };
+}
+
+function isFileFacts(value: unknown): value is FileFacts {
+  if (!isRecord(value)) return false;
+  const { name, mimeType, size } = value;
+  const isSize = typeof size === 'number' && Number.isSafeInteger(size) && size >= 0;
+  return typeof name === 'string' && typeof mimeType === 'string' && isSize;
 }
 
 /** A part of a file, as the hub sends it. */

@@ -7,10 +7,11 @@
 
 import { messageOf } from '../../check';
 import { CommandError, invalid } from '../../command';
+import type { ActionReport } from '../../generated/command-results';
 import { answerable, deferred, ignore, pause } from '../common/time-limits';
 import { idleFor } from '../network/pending-requests';
 import { TOP } from '../page/content-calls';
-import type { Page, Report } from '../page/page';
+import type { Page } from '../page/page';
 import { Watch } from '../tab/signals';
 
 export type WaitUntil = 'domcontentloaded' | 'load' | 'networkidle';
@@ -34,7 +35,7 @@ export interface Journey {
 }
 
 /** Makes a journey; throws `NAVIGATION_FAILED` or `TIMEOUT`. */
-export async function travel(page: Page, journey: Journey): Promise<Report & { status?: number }> {
+export async function travel(page: Page, journey: Journey): Promise<ActionReport> {
   const { url: from = '' } = await page.tab();
   const watch = new Watch(page.tabId);
   try {

@@ -6,23 +6,12 @@
  * matter, by the path that is told here.
  */
 
-import { type Argument, CommandError } from '../../command';
+import { CommandError, invalid } from '../../command';
+import type { DownloadReport } from '../../generated/command-results';
 import { quoted } from '../../quoted';
 import { type BegunDownload, mayUse } from '../common/services';
 import { answerable, deferred, within } from '../common/time-limits';
 import type { Caller } from '../page/page';
-
-export interface DownloadView {
-  readonly id: number;
-  readonly filename: string;
-  readonly path: string;
-  readonly url: string;
-  readonly state: 'complete' | 'in_progress' | 'interrupted';
-  readonly bytes: number;
-  readonly totalBytes?: number;
-  readonly mimeType?: string;
-  readonly error?: string;
-}
 
 const LONGEST_URL = 2_000;
 // One that was over before anybody could wait for it is still the one that was meant.
@@ -31,22 +20,14 @@ const RECENT_MS = 30_000;
 /** Those that a wait has told: a wait without an id does not tell them again. */
 const waitedFor = new Set<number>();
 
-/** Reads the number of a download, also where it was written as text. */
-export function downloadId(): Argument<number> {
-  return {
-    wants: 'the number of a download, from the list of downloads',
-    isOptional: false,
-    read(value) {
-      const id = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
-      return typeof id === 'number' && Number.isSafeInteger(id) && id >= 0
-        ? { value: id }
-        : undefined;
-    },
-  };
+/** Reads the number of a download. */
+export function downloadId(text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw invalid(`id must be the number of a download, from the list of downloads, not ${text}`);
 }
 
 /** Returns the downloads that may be told, newest first. */
-export async function listDownloads(caller: Caller): Promise<readonly DownloadView[]> {
+export async function listDownloads(caller: Caller): Promise<readonly DownloadReport[]> {
   const own = caller.services.downloads
     .begun()
     .filter(({ clients }) => clients.includes(caller.client.id));
@@ -60,7 +41,7 @@ export async function waitForDownload(
   caller: Caller,
   id: number | undefined,
   timeoutMs: number,
-): Promise<DownloadView> {
+): Promise<DownloadReport> {
   const { services, limits } = caller;
   const since = Date.now();
   const until = performance.now() + answerable(limits, timeoutMs);
@@ -86,7 +67,7 @@ async function choose(
   caller: Caller,
   id: number | undefined,
   since: number,
-): Promise<DownloadView | undefined> {
+): Promise<DownloadReport | undefined> {
   const all = await listDownloads(caller);
   if (id !== undefined) {
     const wanted = all.find((view) => view.id === id);
@@ -104,7 +85,7 @@ async function choose(
   return all.find((view) => recent.has(view.id) && !waitedFor.has(view.id));
 }
 
-async function look(caller: Caller, { id }: BegunDownload): Promise<DownloadView | undefined> {
+async function look(caller: Caller, { id }: BegunDownload): Promise<DownloadReport | undefined> {
   const [item] = await chrome.downloads.search({ id });
   if (item === undefined) return undefined;
   const addresses = [item.url, item.finalUrl, item.referrer].filter((url) => url);
@@ -123,11 +104,11 @@ async function look(caller: Caller, { id }: BegunDownload): Promise<DownloadView
   };
 }
 
-function stateOf(state: string): DownloadView['state'] {
+function stateOf(state: string): DownloadReport['state'] {
   return state === 'complete' || state === 'interrupted' ? state : 'in_progress';
 }
 
-function failed({ id, filename, error }: DownloadView): CommandError {
+function failed({ id, filename, error }: DownloadReport): CommandError {
   return new CommandError(
     'DOWNLOAD_FAILED',
     `download ${id} (${quoted(filename)}) was interrupted: ${error ?? 'no reason given'}; ` +
@@ -142,7 +123,7 @@ function notFound(id: number): CommandError {
   );
 }
 
-function late(meant: DownloadView | undefined, id: number | undefined, timeoutMs: number) {
+function late(meant: DownloadReport | undefined, id: number | undefined, timeoutMs: number) {
   const what =
     meant === undefined
       ? 'no download began'

@@ -6,6 +6,8 @@
  */
 
 import { isRecord } from '../../check';
+import { type Argument, listOf } from '../../command';
+import type { MockReport } from '../../generated/command-results';
 import { encodeText } from '../common/bytes';
 import type { EventOf, ProtocolCommand } from '../common/protocol';
 import { readUrlPattern, type UrlPattern } from './url-pattern';
@@ -29,16 +31,24 @@ export interface Mock {
   readonly isBlock?: true;
 }
 
-/** A mock as it is told: its body in short. */
-export interface MockReport {
-  readonly url: string;
-  readonly method?: string | undefined;
-  readonly resourceType?: string | undefined;
-  readonly status?: number | undefined;
-  readonly fail?: true | undefined;
-  readonly bodyLength?: number | undefined;
-  readonly times?: number | undefined;
-  readonly used: number;
+/** What is blocked. */
+export interface BlockPattern {
+  readonly urlPattern: string;
+  readonly resourceType?: string;
+}
+
+/** Reads a list of what is blocked. */
+export function urlPatterns(): Argument<readonly BlockPattern[]> {
+  const wants = 'a list of {urlPattern, resourceType?}, such as [{"urlPattern": "*.png"}]';
+  return listOf({ wants, isOptional: false, read: readBlockPattern }, wants);
+}
+
+function readBlockPattern(value: unknown): { readonly value: BlockPattern } | undefined {
+  if (!isRecord(value)) return undefined;
+  const { urlPattern, resourceType, ...odd } = value;
+  const isType = resourceType === undefined || typeof resourceType === 'string';
+  if (typeof urlPattern !== 'string' || !isType || Object.keys(odd).length > 0) return undefined;
+  return { value: { urlPattern, ...(resourceType === undefined ? {} : { resourceType }) } };
 }
 
 export function reportMock({ url, method, resourceType, fail, ...mock }: Mock): MockReport {

@@ -6,6 +6,7 @@
  */
 
 import { messageOf } from '../../check';
+import type { RequestDetail, RequestTiming } from '../../generated/command-results';
 import { decodeBytes } from '../common/bytes';
 import type { ResultOf } from '../common/protocol';
 import type { Page } from '../page/page';
@@ -13,22 +14,14 @@ import { sendToChild } from '../tab/child-sessions';
 import { maskPasswords, showHeaders } from './headers';
 import type { RequestEntry } from './request-entry';
 
-type Fields = Readonly<Record<string, unknown>>;
+type Part = Partial<RequestDetail>;
 
 /** Bytes of a body that is no text. */
 export const LARGEST_FILE = 4 * 1024 * 1024;
 const ANSWER_WITHIN_MS = 10_000;
 
-export interface Timing {
-  readonly dns?: number | undefined;
-  readonly connect?: number | undefined;
-  readonly tls?: number | undefined;
-  readonly wait?: number | undefined;
-  readonly receive?: number | undefined;
-}
-
 /** Returns how long each part of a request took, in milliseconds. */
-export function timingOf({ details }: RequestEntry): Timing | undefined {
+export function timingOf({ details }: RequestEntry): RequestTiming | undefined {
   const timing = details?.timing;
   if (timing === undefined) return undefined;
   return {
@@ -49,7 +42,7 @@ function round(milliseconds: number): number {
 }
 
 /** Returns the headers of both ways, as they may be shown. */
-export function headersOf({ details }: RequestEntry): Fields {
+export function headersOf({ details }: RequestEntry): Part {
   if (details === undefined) return { headers: DETAILS_LOST };
   const { requestHeaders, responseHeaders } = details;
   return {
@@ -61,7 +54,7 @@ export function headersOf({ details }: RequestEntry): Fields {
 const DETAILS_LOST = "not kept: the extension's worker was restarted since; make the request again";
 
 /** Returns what was sent. */
-export async function sentBody(page: Page, entry: RequestEntry, most: number): Promise<Fields> {
+export async function sentBody(page: Page, entry: RequestEntry, most: number): Promise<Part> {
   const { details, requestId, sessionId } = entry;
   if (details !== undefined && !details.hasPostData) return {};
   try {
@@ -76,20 +69,19 @@ export async function sentBody(page: Page, entry: RequestEntry, most: number): P
 }
 
 /** Returns what came back. */
-export async function receivedBody(page: Page, entry: RequestEntry, most: number): Promise<Fields> {
+export async function receivedBody(page: Page, entry: RequestEntry, most: number): Promise<Part> {
   const why = whyNoBody(entry);
-  if (why !== undefined) return { responseBody: null, responseBodyNote: why };
+  if (why !== undefined) return { responseBodyNote: why };
   const { requestId, sessionId } = entry;
   let answer: ResultOf<'Network.getResponseBody'>;
   try {
     const asking = sendToChild(page.tabId, sessionId, 'Network.getResponseBody', { requestId });
     answer = await page.guard(asking, ANSWER_WITHIN_MS);
   } catch (error) {
-    return { responseBody: null, responseBodyNote: `the browser has it no more: ${reason(error)}` };
+    return { responseBodyNote: `the browser has it no more: ${reason(error)}` };
   }
   const { body, base64Encoded } = answer;
-  if (body === '' && lengthOf(entry) > 0)
-    return { responseBody: null, responseBodyNote: BODY_UNSEEN };
+  if (body === '' && lengthOf(entry) > 0) return { responseBodyNote: BODY_UNSEEN };
   if (!base64Encoded) return cut('responseBody', body, most);
   if (isText(entry.mimeType)) return cut('responseBody', decoded(body), most);
   return fileOf(entry, body);
@@ -112,12 +104,12 @@ function whyNoBody({ finished, redirected, resourceType, error, status }: Reques
   return undefined;
 }
 
-function fileOf({ url, mimeType }: RequestEntry, data: string): Fields {
+function fileOf({ url, mimeType }: RequestEntry, data: string): Part {
   const bytes = Math.floor((data.replace(/=+$/, '').length * 3) / 4);
   if (bytes === 0) return { responseBody: '' };
   if (bytes > LARGEST_FILE) {
     const note = `left out: ${bytes} bytes are more than the ${LARGEST_FILE} that are passed on`;
-    return { responseBody: null, responseBodyNote: note };
+    return { responseBodyNote: note };
   }
   const file = { mimeType: plainType(mimeType), data, name: nameOf(url) };
   return { file };
@@ -140,7 +132,7 @@ function decoded(base64: string): string {
   return new TextDecoder().decode(decodeBytes(base64));
 }
 
-function cut(name: string, text: string, most: number): Fields {
+function cut(name: 'requestBody' | 'responseBody', text: string, most: number): Part {
   if (text.length <= most) return { [name]: text };
   return { [name]: text.slice(0, most), [`${name}LeftOut`]: text.length - most };
 }

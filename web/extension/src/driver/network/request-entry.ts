@@ -6,6 +6,7 @@
  */
 
 import { isRecord } from '../../check';
+import type { RequestReport } from '../../generated/command-results';
 import type { Protocol } from '../common/protocol';
 
 export interface Details {
@@ -47,22 +48,6 @@ export interface RequestEntry {
   changed: number;
   finished?: number;
   details?: Details;
-}
-
-/** A request as lists tell it. */
-export interface RequestReport {
-  readonly id: string;
-  readonly method: string;
-  readonly url: string;
-  readonly resourceType: string;
-  readonly startedAt: number;
-  readonly status?: number | undefined;
-  readonly error?: string | undefined;
-  readonly ms?: number | undefined;
-  readonly bytes?: number | undefined;
-  readonly mimeType?: string | undefined;
-  readonly fromCache?: true | undefined;
-  readonly lost?: true | undefined;
 }
 
 /** The kinds of requests there are, in lower case. */

@@ -6,8 +6,9 @@
  * that says what to try next.
  */
 
-import { CommandError, type ErrorCode, invalid, optional, string } from '../../command';
+import { CommandError, type ErrorCode, invalid } from '../../command';
 import type { Described, Locator, Problem } from '../../content/api';
+import type { ActedOn } from '../../generated/command-results';
 import { quoted } from '../../quoted';
 import { pause } from '../common/time-limits';
 import { documentOf, numberDocument, parseReference, printReference } from '../tab/documents';
@@ -25,10 +26,7 @@ import {
   type Where,
 } from './content-calls';
 import { coverOf, type FrameStep, hidingStep, offsetOf, type Point, stepsTo } from './frames';
-import { type ElementReport, EVERYWHERE, type Page } from './page';
-
-/** The arguments that name an element. */
-export const TARGET = { ref: optional(string()), selector: optional(string()) } as const;
+import { EVERYWHERE, type Page } from './page';
 
 export interface Target {
   readonly ref?: string | undefined;
@@ -86,7 +84,7 @@ export interface Aimed {
   readonly point: Point;
   /** Where changes are counted from now on. */
   readonly armed: Where;
-  readonly element: ElementReport;
+  readonly element: ActedOn;
 }
 
 /**
@@ -136,7 +134,7 @@ async function checkUncovered(
   page: Page,
   steps: readonly FrameStep[],
   point: Point,
-  element: ElementReport,
+  element: ActedOn,
 ): Promise<void> {
   let { x, y } = point;
   for (const step of [...steps].reverse()) {
@@ -194,7 +192,7 @@ async function reveal(page: Page, { documentId, ref }: FrameStep): Promise<void>
 export function reportElement(
   { document }: { readonly document: number },
   { ref, role, name, selector }: Described,
-): ElementReport {
+): ActedOn {
   const lasting = selector === undefined ? {} : { selector };
   return { ref: printReference({ document, element: ref }), role, name, ...lasting };
 }

@@ -7,13 +7,13 @@
 
 import type { CallingClient } from '@tabwire/shared';
 import { CommandError } from '../../command';
-import type { Changes, Fact } from '../../content/api';
+import type { ActedOn, ActionReport } from '../../generated/command-results';
 import type { CommandName, ParamsOf, ResultOf, Send } from '../common/protocol';
 import { checkPage } from '../common/restricted-pages';
 import type { Services } from '../common/services';
 import { answerable, ignore, type Limits } from '../common/time-limits';
 import { openSession, type Session } from '../tab/debugger';
-import { type Dialog, type Download, type NewTab, Watch } from '../tab/signals';
+import { Watch } from '../tab/signals';
 import {
   ALL,
   type Answer,
@@ -44,35 +44,6 @@ export interface Caller {
   readonly limits: Limits;
 }
 
-/** An element, for people and for the next step. */
-export interface ElementReport {
-  readonly ref: string;
-  readonly role: string;
-  readonly name: string;
-  /** CSS that matched it alone when it was acted on; none within frames and shadow trees. */
-  readonly selector?: string;
-}
-
-/** What an act did. */
-export interface Report {
-  readonly url: string;
-  readonly title?: string;
-  readonly navigated?: true;
-  readonly sameDocument?: true;
-  readonly dialog?: Dialog;
-  readonly newTab?: NewTab;
-  readonly download?: Download;
-  /** How many nodes changed. */
-  readonly changes?: Omit<Changes<string>, 'facts'>;
-  /** What is to be seen of it. */
-  readonly facts?: ReadonlyArray<Fact<string>>;
-  readonly requests?: number;
-  readonly busy?: true;
-  readonly element?: ElementReport;
-  /** The act closed the tab. */
-  readonly closed?: true;
-}
-
 /** What was done, for waiting until it has had its effect. */
 export interface Performed {
   /** Settles when the browser has taken the input; may never. */
@@ -81,7 +52,7 @@ export interface Performed {
   readonly inSteps?: true;
   /** Where changes are being counted already; the top frame begins to count if absent. */
   readonly armed?: Where;
-  readonly element?: ElementReport;
+  readonly element?: ActedOn;
 }
 
 export class Page implements Caller {
@@ -195,7 +166,7 @@ export class Page implements Caller {
   }
 
   /** Does something to the page and waits until it has had its effect. */
-  async act(perform: (session: Session) => Promise<Performed>): Promise<Report> {
+  async act(perform: (session: Session) => Promise<Performed>): Promise<ActionReport> {
     const session = await this.session();
     this.limits.signal.throwIfAborted();
     const watch = new Watch(this.tabId);
@@ -239,7 +210,7 @@ export class Page implements Caller {
   }
 
   /** Tells what a watch has seen. */
-  async report(watch: Watch, outcome: ActOutcome, element?: ElementReport): Promise<Report> {
+  async report(watch: Watch, outcome: ActOutcome, element?: ActedOn): Promise<ActionReport> {
     const told = element === undefined ? {} : { element };
     if (watch.closed) return { url: '', closed: true, ...told };
     const { url = '', title = '' } = await this.tab();
@@ -328,7 +299,7 @@ function restless(): CommandError {
   );
 }
 
-function changesOf(watch: Watch, { changes }: ActOutcome): Pick<Report, 'changes' | 'facts'> {
+function changesOf(watch: Watch, { changes }: ActOutcome): Pick<ActionReport, 'changes' | 'facts'> {
   if (changes === undefined || watch.committed !== undefined) return {};
   const { facts = [], ...counts } = changes;
   const { added, removed, attributes, text } = counts;

@@ -7,21 +7,10 @@
  */
 
 import { invalid } from '../../command';
+import type { Cookie as CookieReport } from '../../generated/command-results';
 import { mayUse } from '../common/services';
 import type { Page } from '../page/page';
 import { ownHosts } from './cookie-sites';
-
-export interface CookieReport {
-  readonly name: string;
-  readonly value: string;
-  readonly domain: string;
-  readonly path: string;
-  readonly secure: boolean;
-  readonly httpOnly: boolean;
-  readonly sameSite: 'Lax' | 'None' | 'Strict' | 'unspecified';
-  /** Unix seconds; nothing for one that ends with the browser. */
-  readonly expires?: number;
-}
 
 type Cookie = chrome.cookies.Cookie;
 

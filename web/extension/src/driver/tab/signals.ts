@@ -24,7 +24,7 @@ export interface Download {
   readonly url: string;
 }
 
-export interface NewTab {
+export interface TabAddress {
   readonly tab: number;
   readonly url: string;
 }
@@ -52,7 +52,7 @@ export type Signal =
   /** The top document's response has begun. */
   | { readonly type: 'response'; readonly status: number }
   | { readonly type: 'windowOpened' }
-  | { readonly type: 'newTab'; readonly newTab: NewTab }
+  | { readonly type: 'newTab'; readonly newTab: TabAddress }
   | { readonly type: 'downloading' }
   | { readonly type: 'download'; readonly download: Download }
   | { readonly type: 'requestStarted'; readonly id: string; readonly awaited: boolean }
@@ -97,7 +97,7 @@ export class Watch {
   sameDocument = false;
   status: number | undefined;
   windowOpened = false;
-  newTab: NewTab | undefined;
+  newTab: TabAddress | undefined;
   downloading = false;
   download: Download | undefined;
   detached: string | undefined;
