@@ -5,8 +5,11 @@
 //! messages are put into the outbox under that lock, so their order is the order of events.
 
 mod attach;
+mod delivery;
 mod holding;
+mod presence;
 mod receive;
+mod refresh;
 mod retention;
 mod share;
 #[cfg(test)]
@@ -14,7 +17,7 @@ mod tests;
 mod work;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -28,9 +31,11 @@ use model::{
 };
 use parking_lot::Mutex;
 use store::NewEntry;
-use tokio::{sync::Notify, time::Instant};
 
 pub use attach::{Attachment, Introduction};
+use delivery::Delivery;
+use presence::Presence;
+use refresh::Refresh;
 pub(crate) use work::humantime_seconds;
 pub use work::{CallRequest, Caller, Ticket};
 
@@ -39,8 +44,8 @@ use crate::{
     catalog::Catalog,
     feed::{self, FeedItem},
     origins::OriginShare,
-    outbox::{Outbox, Refusal},
-    replay::{Inbox, ReplayLog},
+    outbox::Refusal,
+    replay::ReplayLog,
     services::Services,
     state::{Snapshot, StateCache},
     tabs::{Holder, TabTable},
@@ -75,33 +80,15 @@ pub struct Session {
 
 /// What changes in a session.
 struct Core {
-    link: Option<Link>,
-    /// Connections so far; the newest one's number.
-    links: u64,
-    version: Option<String>,
-    capabilities: Vec<String>,
-    habits: Habits,
-    /// What a peer without a lasting name is called at present.
-    called: Option<InstanceId>,
-    outgoing: ReplayLog,
+    presence: Presence,
+    peer: PeerFacts,
+    delivery: Delivery,
     feed: ReplayLog,
-    inbox: Inbox,
-    /// Received since the last ack.
-    unacked: u32,
-    /// The store has refused a message of the browser; it will be asked for again.
-    refused: bool,
-    /// Acks that wait for the disk, with the write each waits for.
-    acks: VecDeque<(u64, Position)>,
-    /// Numbered messages that wait for the disk before anybody hears of them.
-    unsynced: VecDeque<(u64, NumberedChange)>,
-    /// The write after which the disk's news reach this session, if it waits for any.
-    called_after: Option<u64>,
-    /// The state is about to be written down.
-    keep_state_due: bool,
-    /// Brought back from the store, and no peer has been here since.
-    restored: bool,
     calls: CallTable,
     state: StateCache,
+    /// The state is about to be written down.
+    keep_state_due: bool,
+    refresh: Refresh,
     catalog: Catalog,
     tabs: TabTable,
     /// How many tabs the user keeps to themselves, as the browser says.
@@ -110,33 +97,16 @@ struct Core {
     share: Option<OriginShare>,
     /// SHA-256 of the token that proves the next takeover.
     resume_digest: Option<String>,
-    /// When it was attached or detached last, or brought back.
-    changed_at: Instant,
-    /// How long its peer had been away when it was brought back.
-    away_before: Duration,
-    /// Since when its peer is away by the wall clock, for the next hub; none while it is there.
-    away_since_ms: Option<u64>,
-    /// Its being forgotten is on the agenda.
-    forget_due: bool,
-    /// A whole state has been asked for, or is about to be.
-    refresh_due: bool,
-    /// It was needed once more after it had been asked for.
-    refresh_again: bool,
-    /// Calls wait for a browser that may come back.
-    suspended: bool,
-    /// The browser said that it leaves on purpose.
-    leaving: bool,
 }
 
-/// The connection a session has.
-struct Link {
-    number: u64,
-    outbox: Outbox,
-    /// Counts what was heard, for whoever wants to know whether the peer is still there.
-    heard: u64,
-    hearing: Arc<Notify>,
-    /// The peer has proven that it is paired, and is on this machine.
-    at_home: bool,
+/// What the peer said of itself when it came last.
+#[derive(Default)]
+struct PeerFacts {
+    version: Option<String>,
+    capabilities: Vec<String>,
+    habits: Habits,
+    /// What a peer without a lasting name is called at present.
+    called: Option<InstanceId>,
 }
 
 /// What there is to know about a session, for listings.
@@ -187,7 +157,7 @@ pub struct SessionInfo {
 impl Session {
     /// Returns whether a socket is attached.
     pub fn is_connected(&self) -> bool {
-        self.core.lock().link.is_some()
+        self.core.lock().presence.is_here()
     }
 
     /// Returns the web origin of an app.
@@ -197,7 +167,7 @@ impl Session {
 
     /// Returns whether its peer is here, has proven that it is paired, and is on this machine.
     pub fn is_at_home(&self) -> bool {
-        self.core.lock().link.as_ref().is_some_and(|link| link.at_home)
+        self.core.lock().presence.link().is_some_and(|link| link.at_home)
     }
 
     /// Returns everything for a listing.
@@ -206,43 +176,43 @@ impl Session {
         SessionInfo {
             id: self.id.clone(),
             name: self.name.to_string(),
-            instance: core.called.clone().unwrap_or_else(|| self.instance.clone()),
+            instance: core.peer.called.clone().unwrap_or_else(|| self.instance.clone()),
             kind: self.kind,
             dialect: self.dialect.to_string(),
             origin: self.origin.clone(),
             unproven: self.unproven,
             carried_by: self.carried_by.clone(),
-            version: core.version.clone(),
-            capabilities: core.capabilities.clone(),
-            connected: core.link.is_some(),
-            for_time: core.unchanged_for(),
-            connections: core.links,
+            version: core.peer.version.clone(),
+            capabilities: core.peer.capabilities.clone(),
+            connected: core.presence.is_here(),
+            for_time: core.presence.unchanged_for(),
+            connections: core.presence.connections,
             calls_in_flight: core.calls.count(),
             state_version: core.state.version(),
             tabs: core.catalog.tabs().cloned().collect(),
             holders: core.tabs.holders().map(|(tab, holder)| (tab, holder.clone())).collect(),
             tools: core.catalog.app_tools().to_vec(),
-            sent: core.outgoing.current(),
-            received: core.inbox.seen().cloned(),
+            sent: core.delivery.outgoing.current(),
+            received: core.delivery.inbox.seen().cloned(),
         }
     }
 
     /// Returns whether its browser can do a command; one that has not said may.
     pub fn can(&self, command: &str) -> bool {
         let core = self.core.lock();
-        let commands = &core.habits.commands;
+        let commands = &core.peer.habits.commands;
         self.kind == Kind::Browser
             && (commands.is_empty() || commands.iter().any(|known| known == command))
     }
 
     /// Returns the commands that its browser says it can do.
     pub fn commands(&self) -> Vec<String> {
-        self.core.lock().habits.commands.clone()
+        self.core.lock().peer.habits.commands.clone()
     }
 
     /// Returns whether its peer is called this at present.
     pub(crate) fn is_called(&self, name: &str) -> bool {
-        self.core.lock().called.as_ref().is_some_and(|called| called.as_str() == name)
+        self.core.lock().peer.called.as_ref().is_some_and(|called| called.as_str() == name)
     }
 
     /// Returns a tool of the app, if it offers one of that name.
@@ -284,7 +254,7 @@ impl Session {
 
     /// Returns whether the peer says that it can do something beyond the minimum.
     pub fn has_capability(&self, name: &str) -> bool {
-        self.core.lock().capabilities.iter().any(|known| known == name)
+        self.core.lock().peer.capabilities.iter().any(|known| known == name)
     }
 
     /// Returns the newest known state.
@@ -297,22 +267,17 @@ impl Session {
         let limits = self.services.replay_limits();
         let mut core = self.core.lock();
         let entry = feed::entry("event", name, level, data.clone());
-        let sequence = match core.outgoing.publish(entry, &limits) {
+        let sequence = match core.delivery.outgoing.publish(entry, &limits) {
             Ok(sequence) => sequence,
             Err(error) => {
                 tracing::error!(session = %self.id, %error, "event not kept");
-                return core.outgoing.current().sequence;
+                return core.delivery.outgoing.current().sequence;
             }
         };
         let change = model::Change::Event { name: name.to_owned(), level, data };
         let change = NumberedChange { sequence: Some(sequence), change };
         let write = self.services.disk.written();
-        core.unsynced.push_back((write, change));
-        // The log's limits hold for what waits too: who misses something asks for it.
-        let oldest = core.outgoing.oldest();
-        let is_gone =
-            |change: &NumberedChange| change.sequence.is_some_and(|number| number < oldest);
-        while core.unsynced.pop_front_if(|(_, change)| is_gone(change)).is_some() {}
+        core.delivery.queue_change(write, change);
         self.say_what_is_on_disk(&mut core);
         sequence
     }
@@ -339,7 +304,7 @@ impl Session {
 
     /// Closes the socket, if there is one.
     pub fn close(&self, closing: Closing) {
-        if let Some(link) = &self.core.lock().link {
+        if let Some(link) = self.core.lock().presence.link() {
             link.outbox.close(closing);
         }
     }
@@ -352,7 +317,7 @@ impl Session {
     /// Says what had to wait for the disk.
     pub(crate) fn on_disk(self: &Arc<Self>) {
         let mut core = self.core.lock();
-        core.called_after = None;
+        core.delivery.called_after = None;
         self.say_what_is_on_disk(&mut core);
     }
 
@@ -361,11 +326,15 @@ impl Session {
         let disk = &self.services.disk;
         loop {
             let synced = disk.synced();
-            core.tell_what_is_on_disk(synced);
-            core.ack_what_is_on_disk(synced);
-            let Some(write) = core.next_write() else { return };
-            if core.called_after.is_none_or(|called| called > write) {
-                core.called_after = Some(write);
+            while let Some(change) = core.delivery.next_on_disk(synced) {
+                core.tell(ToBrowser::Changed(change));
+            }
+            if let Some(position) = core.delivery.newest_ack(synced) {
+                core.tell(ToBrowser::Ack(position));
+            }
+            let Some(write) = core.delivery.next_write() else { return };
+            if core.delivery.called_after.is_none_or(|called| called > write) {
+                core.delivery.called_after = Some(write);
                 disk.call_after(write, Arc::downgrade(self));
             }
             // The disk may have got there before we were entered: then nobody calls.
@@ -377,25 +346,18 @@ impl Session {
 
     /// Acks what was received, at once or when the disk has it.
     fn ack(self: &Arc<Self>, core: &mut Core) {
-        if core.unacked == 0 || core.link.is_none() {
-            return;
+        if core.presence.is_here() {
+            core.delivery.queue_ack(self.services.disk.written());
+            self.say_what_is_on_disk(core);
         }
-        core.unacked = 0;
-        let Some(seen) = core.inbox.seen().cloned() else { return };
-        // An ack tells all before it: of those that wait, the first and the newest are enough.
-        if core.acks.len() > 1 {
-            core.acks.pop_back();
-        }
-        core.acks.push_back((self.services.disk.written(), seen));
-        self.say_what_is_on_disk(core);
     }
 
     /// Drops what is too old.
     pub(crate) fn sweep(&self) {
         let limits = self.services.replay_limits();
         let mut core = self.core.lock();
-        let Core { outgoing, feed, .. } = &mut *core;
-        for log in [outgoing, feed] {
+        let Core { delivery, feed, .. } = &mut *core;
+        for log in [&mut delivery.outgoing, feed] {
             if let Err(error) = log.enforce(&limits) {
                 tracing::error!(session = %self.id, %error, "old messages not dropped");
             }
@@ -435,52 +397,18 @@ impl Session {
 pub const KEEPS_RESULTS: &str = "results";
 
 impl Core {
-    /// Returns how long its peer has been there, or away.
-    fn unchanged_for(&self) -> Duration {
-        self.changed_at.elapsed() + self.away_before
-    }
-
     fn keeps_results(&self) -> bool {
-        self.capabilities.iter().any(|name| name == KEEPS_RESULTS)
+        self.peer.capabilities.iter().any(|name| name == KEEPS_RESULTS)
     }
 
     /// Says something that is lost with the connection; numbered messages come back by replay.
     fn tell(&mut self, message: ToBrowser) {
-        let Some(link) = &self.link else { return };
+        let Some(link) = self.presence.link() else { return };
         if link.outbox.push(message) == Err(Refusal::Full) {
             link.outbox.cut(Closing::new(
                 CloseReason::SlowConsumer,
                 "too much is waiting to be read; reconnect to get the rest",
             ));
-        }
-    }
-
-    /// Tells the numbered messages that are on disk, in order.
-    fn tell_what_is_on_disk(&mut self, synced: u64) {
-        while self.unsynced.front().is_some_and(|(write, _)| *write <= synced) {
-            let Some((_, change)) = self.unsynced.pop_front() else { return };
-            if let Some(sequence) = change.sequence {
-                self.outgoing.show(sequence);
-            }
-            self.tell(ToBrowser::Changed(change));
-        }
-    }
-
-    /// Returns the first write that something waits for.
-    fn next_write(&self) -> Option<u64> {
-        let ack = self.acks.front().map(|(write, _)| *write);
-        let change = self.unsynced.front().map(|(write, _)| *write);
-        ack.into_iter().chain(change).min()
-    }
-
-    /// Acks the newest position that is on disk.
-    fn ack_what_is_on_disk(&mut self, synced: u64) {
-        let mut newest = None;
-        while self.acks.front().is_some_and(|(write, _)| *write <= synced) {
-            newest = self.acks.pop_front();
-        }
-        if let Some((_, position)) = newest {
-            self.tell(ToBrowser::Ack(position));
         }
     }
 }

@@ -5,7 +5,6 @@
 //! the old socket must be dead or fail to answer a ping in time.
 
 use std::{
-    collections::VecDeque,
     sync::{Arc, atomic::AtomicUsize},
     time::Duration,
 };
@@ -19,9 +18,14 @@ use model::{
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
 use store::StoreError;
-use tokio::{sync::Notify, time::Instant};
+use tokio::time::Instant;
 
-use super::{Core, Link, Session};
+use super::{
+    Core, PeerFacts, Session,
+    delivery::Delivery,
+    presence::{After, Link, Presence},
+    refresh::Refresh,
+};
 use crate::{
     agenda::Due,
     calls::{CallTable, Gone},
@@ -81,7 +85,7 @@ impl Drop for Attachment {
 }
 
 /// Whether a peer without a lasting name can have a place.
-enum Place {
+enum Vacancy {
     /// Nobody is there.
     Free,
     /// Only a connection is there that is dead (`own` is false) or the peer's own.
@@ -155,40 +159,19 @@ impl Session {
             tool_count: AtomicUsize::new(catalog.app_tools().len()),
             door: tokio::sync::Mutex::default(),
             core: Mutex::new(Core {
-                link: None,
-                links: 0,
-                version: None,
-                capabilities: Vec::new(),
-                habits: model::Habits::default(),
-                called: None,
-                outgoing,
+                presence: Presence::restore(known_before, record.away_since_ms),
+                peer: PeerFacts::default(),
+                delivery: Delivery::new(outgoing, Inbox::restore(received)),
                 feed,
-                inbox: Inbox::restore(received),
-                unacked: 0,
-                refused: false,
-                acks: VecDeque::new(),
-                unsynced: VecDeque::new(),
-                called_after: None,
-                keep_state_due: false,
-                restored: known_before,
                 calls: CallTable::default(),
                 state,
+                keep_state_due: false,
+                refresh: Refresh::default(),
                 catalog,
                 tabs,
                 hidden_tabs: record.hidden_tabs,
                 share,
                 resume_digest: record.resume_digest,
-                changed_at: Instant::now(),
-                // The wall clock is all that a restart leaves; one that went back tells nothing.
-                away_before: record.away_since_ms.map_or(Duration::ZERO, |since| {
-                    Duration::from_millis(now.saturating_sub(since))
-                }),
-                away_since_ms: record.away_since_ms,
-                forget_due: false,
-                refresh_due: false,
-                refresh_again: false,
-                suspended: false,
-                leaving: false,
             }),
         };
         session.core.lock().note_held();
@@ -204,7 +187,7 @@ impl Session {
         let _door = self.door.lock().await;
         self.judge(&introduction).await?;
         self.close(Closing::new(CloseReason::Superseded, "the same peer came back"));
-        let superseded = self.core.lock().link.as_ref().map(|link| link.number);
+        let superseded = self.core.lock().presence.link().map(|link| link.number);
         if let Some(number) = superseded {
             self.detach(number);
         }
@@ -212,22 +195,22 @@ impl Session {
     }
 
     /// Looks whether a peer without a lasting name can have this place.
-    async fn judge_place(&self, introduction: &Introduction) -> Place {
+    async fn judge_place(&self, introduction: &Introduction) -> Vacancy {
         if introduction.dialect != &*self.dialect || introduction.origin != self.origin {
-            return Place::Taken;
+            return Vacancy::Taken;
         }
         let (number, same) = {
             let core = self.core.lock();
-            let Some(link) = &core.link else { return Place::Free };
+            let Some(link) = core.presence.link() else { return Vacancy::Free };
             let hello = &introduction.hello;
             let known = |tab: &Tab| core.catalog.tabs().any(|known| known.id == tab.id);
             (link.number, hello.habits.may_double && hello.tabs.iter().any(known))
         };
         let probe = self.services.config.load().takeover_probe;
         if same || !self.answers_within(probe).await {
-            return Place::Held { number, own: same };
+            return Vacancy::Held { number, own: same };
         }
-        Place::Taken
+        Vacancy::Taken
     }
 
     /// Gives a peer without a lasting name this place, or the introduction back.
@@ -238,12 +221,12 @@ impl Session {
     ) -> Result<Attachment, Box<(Introduction, Outbox)>> {
         let _door = self.door.lock().await;
         match self.judge_place(&introduction).await {
-            Place::Taken => return Err(Box::new((introduction, outbox))),
-            Place::Free => {}
+            Vacancy::Taken => return Err(Box::new((introduction, outbox))),
+            Vacancy::Free => {}
             // It would only open a closed socket again, and it answers on either what it was
             // asked on the old one.
-            Place::Held { own: true, .. } => self.unlink(),
-            Place::Held { number, own: false } => {
+            Vacancy::Held { own: true, .. } => self.unlink(),
+            Vacancy::Held { number, own: false } => {
                 self.close(Closing::new(CloseReason::Superseded, "the same peer came back"));
                 self.detach(number);
             }
@@ -282,7 +265,7 @@ impl Session {
     async fn answers_within(&self, limit: Duration) -> bool {
         let (number, heard, hearing) = {
             let core = self.core.lock();
-            let Some(link) = &core.link else { return false };
+            let Some(link) = core.presence.link() else { return false };
             // A full queue means that the peer does not read: then it may still speak.
             let _ = link.outbox.push(ToBrowser::Ping);
             (link.number, link.heard, link.hearing.clone())
@@ -290,7 +273,7 @@ impl Session {
         let answered = async {
             loop {
                 let notified = hearing.notified();
-                match &self.core.lock().link {
+                match self.core.lock().presence.link() {
                     Some(link) if link.number == number && link.heard == heard => {}
                     Some(link) => return link.number == number,
                     None => return false,
@@ -305,45 +288,39 @@ impl Session {
         let hello = introduction.hello;
         let token = random_text(52);
         let mut core = self.core.lock();
-        core.links += 1;
-        let number = core.links;
-        core.version = hello.version;
-        core.capabilities = hello.capabilities;
-        core.called = hello.habits.nameless.then_some(hello.instance);
-        core.habits = hello.habits;
+        let before = core.presence.arrive(outbox, introduction.at_home);
+        let number = core.presence.connections;
+        core.peer = PeerFacts {
+            version: hello.version,
+            capabilities: hello.capabilities,
+            called: hello.habits.nameless.then_some(hello.instance),
+            habits: hello.habits,
+        };
         core.resume_digest = Some(digest(&token));
-        core.changed_at = Instant::now();
-        core.away_before = Duration::ZERO;
-        core.away_since_ms = None;
-        core.unacked = 0;
-        core.acks.clear();
-        core.refused = false;
-        let hearing = Arc::new(Notify::new());
-        let at_home = introduction.at_home;
-        core.link = Some(Link { number, outbox, heard: 0, hearing, at_home });
-        let known_before = core.inbox.seen().is_some();
+        core.delivery.connected();
+        let known_before = core.delivery.inbox.seen().is_some();
         let numbered = hello.epoch.is_some();
         // Whether it is the one that was there before, with all it remembers.
         let same_life = hello.epoch.is_some()
-            && hello.epoch.as_ref() == core.inbox.seen().map(|seen| &seen.epoch);
+            && hello.epoch.as_ref() == core.delivery.inbox.seen().map(|seen| &seen.epoch);
         let received = hello.epoch.map(|epoch| self.open_inbox(&mut core, epoch));
         let position = hello.position.or_else(|| {
-            let sequence = core.habits.last_sequence?;
-            Some(Position { sequence, ..core.outgoing.current() })
+            let sequence = core.peer.habits.last_sequence?;
+            Some(Position { sequence, ..core.delivery.outgoing.current() })
         });
         let welcome = self.welcome(&mut core, position.as_ref(), received, token);
         let recovered = welcome.replay.refused.is_none();
         // Under the same lock as everything that follows: the welcome is first on the wire.
         core.tell(ToBrowser::Welcome(Box::new(welcome)));
-        core.leaving = false;
-        Self::resume_calls(&mut core, same_life);
+        if before == After::ConnectionWithCalls {
+            Self::resume_calls(&mut core, same_life);
+        }
         self.record(&mut core, feed::entry("session", "connected", Level::Info, Json::null()));
         if !numbered {
             self.start_over(&mut core, hello.tabs);
-        } else if (known_before && !recovered) || core.restored {
+        } else if (known_before && !recovered) || before == After::Restart {
             self.need_whole_state(&mut core);
         }
-        core.restored = false;
         self.save(&core);
         self.services.metrics.connected.inc();
         drop(core);
@@ -370,13 +347,13 @@ impl Session {
 
     /// Continues the peer's log, or starts over where it is another one.
     fn open_inbox(self: &Arc<Self>, core: &mut Core, epoch: Epoch) -> Position {
-        let other = core.inbox.seen().is_some_and(|seen| seen.epoch != epoch);
+        let other = core.delivery.inbox.seen().is_some_and(|seen| seen.epoch != epoch);
         if other {
             // Another life of the peer: its tabs are others. Its tools stay until it tells anew.
             core.catalog.clear_tabs();
             self.need_whole_state(core);
         }
-        core.inbox.open(epoch)
+        core.delivery.inbox.open(epoch)
     }
 
     fn welcome(
@@ -386,13 +363,13 @@ impl Session {
         received: Option<Position>,
         resume_token: String,
     ) -> Welcome {
-        let mut replay = core
-            .outgoing
-            .resume(position, &self.services.replay_limits())
-            .unwrap_or_else(|error| {
-                tracing::error!(session = %self.id, %error, "replay not readable");
-                core.outgoing.unreadable()
-            });
+        let mut replay =
+            core.delivery.outgoing.resume(position, &self.services.replay_limits()).unwrap_or_else(
+                |error| {
+                    tracing::error!(session = %self.id, %error, "replay not readable");
+                    core.delivery.outgoing.unreadable()
+                },
+            );
         if let Some(reason) = replay.refused {
             self.services.metrics.refused_resume(reason);
             replay.messages.clear();
@@ -402,7 +379,7 @@ impl Session {
             session: self.id.clone(),
             name: self.name.to_string(),
             server_version: self.services.version.to_owned(),
-            current: core.outgoing.current(),
+            current: core.delivery.outgoing.current(),
             received,
             replay,
             resume_token,
@@ -411,7 +388,7 @@ impl Session {
 
     /// Lets go of a connection whose peer has another; calls go on.
     fn unlink(&self) {
-        if let Some(link) = self.core.lock().link.take() {
+        if let Some(link) = self.core.lock().presence.leave() {
             link.hearing.notify_waiters();
             self.services.metrics.connected.dec();
         }
@@ -420,15 +397,12 @@ impl Session {
     /// Ends a connection's part, unless another has taken its place.
     pub(crate) fn detach(self: &Arc<Self>, number: u64) {
         let mut core = self.core.lock();
-        if core.link.as_ref().is_none_or(|link| link.number != number) {
+        if core.presence.link_mut(number).is_none() {
             return;
         }
-        if let Some(link) = core.link.take() {
-            link.hearing.notify_waiters();
-        }
-        core.changed_at = Instant::now();
-        core.away_since_ms = Some(store::wall_clock_ms());
-        let ended = self.suspend_or_end(&mut core, number);
+        let Some(link) = core.presence.leave() else { return };
+        link.hearing.notify_waiters();
+        let ended = self.suspend_or_end(&mut core, &link);
         self.record(&mut core, feed::entry("session", "disconnected", Level::Info, Json::null()));
         self.unlist_later();
         self.forget_later(&mut core);
@@ -443,23 +417,22 @@ impl Session {
 
     /// Lets calls wait for a browser that keeps its results and may come back; otherwise ends them.
     /// Returns how many have ended.
-    fn suspend_or_end(self: &Arc<Self>, core: &mut Core, number: u64) -> usize {
+    fn suspend_or_end(self: &Arc<Self>, core: &mut Core, link: &Link) -> usize {
         let grace = self.services.config.load().resume_grace;
-        let may_return = !core.leaving && !self.services.requests.are_closed();
+        let may_return = !link.leaving && !self.services.requests.are_closed();
         if !may_return || grace.is_zero() || !core.keeps_results() || core.calls.is_idle() {
             return core.calls.end_all(Gone::Browser).len();
         }
-        core.suspended = true;
+        core.presence.keep_calls();
         core.calls.suspend();
-        self.services.agenda.after(grace, Due::GiveUp(Arc::downgrade(self), number));
+        self.services.agenda.after(grace, Due::GiveUp(Arc::downgrade(self), link.number));
         0
     }
 
     /// Ends the calls that waited for a browser, unless it is back.
     pub(crate) fn give_up(&self, number: u64) {
         let mut core = self.core.lock();
-        if core.suspended && core.links == number {
-            core.suspended = false;
+        if core.presence.connections == number && core.presence.drop_calls() {
             let ended = core.calls.end_all(Gone::Browser);
             tracing::info!(session = %self.id, calls = ended.len(), "did not come back in time");
         }
@@ -468,7 +441,7 @@ impl Session {
     /// Ends the calls that wait for a browser.
     pub(crate) fn end_suspended(&self) {
         let mut core = self.core.lock();
-        if std::mem::take(&mut core.suspended) {
+        if core.presence.drop_calls() {
             core.calls.end_all(Gone::Hub);
         }
     }
@@ -476,15 +449,12 @@ impl Session {
     /// Ends all calls.
     pub(crate) fn end_calls(&self) {
         let mut core = self.core.lock();
-        core.suspended = false;
+        core.presence.drop_calls();
         core.calls.end_all(Gone::Hub);
     }
 
     /// Goes on with the calls of a browser that is back.
     fn resume_calls(core: &mut Core, same_life: bool) {
-        if !std::mem::take(&mut core.suspended) {
-            return;
-        }
         if !core.keeps_results() {
             core.calls.end_all(Gone::Browser);
             return;
@@ -504,20 +474,16 @@ impl Session {
 
     /// Puts asking for the whole state on the agenda, once until that is done.
     pub(super) fn need_whole_state(self: &Arc<Self>, core: &mut Core) {
-        if !std::mem::replace(&mut core.refresh_due, true) {
+        if core.refresh.need() {
             self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
-        } else {
-            // Whoever was asked before may be gone, and the one who is here now was not asked.
-            core.refresh_again = true;
         }
     }
 
     /// Takes note that asking for the whole state has ended, well or not.
     pub(crate) fn refreshed(self: &Arc<Self>) {
         let mut core = self.core.lock();
-        core.refresh_due = false;
-        if std::mem::take(&mut core.refresh_again) {
-            self.need_whole_state(&mut core);
+        if core.refresh.ended() {
+            self.services.agenda.after(Duration::ZERO, Due::Refresh(Arc::downgrade(self)));
         }
     }
 
@@ -538,7 +504,7 @@ impl Session {
             resume_digest: core.resume_digest.clone(),
             unproven: self.unproven,
             carried_by: self.carried_by.as_ref().map(InstanceId::to_string),
-            away_since_ms: core.away_since_ms,
+            away_since_ms: core.presence.away_since_ms(),
         };
         let saved = self.services.store.save_session(record);
         if let Err(error) = &saved {

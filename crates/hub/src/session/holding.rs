@@ -142,7 +142,7 @@ impl Session {
     /// Passes on what the user says of web apps, if it is the user's own browser that tells.
     pub(super) fn note_app_answer(&self, core: &Core, change: &Change) {
         let Change::Event { name, data, .. } = change else { return };
-        let is_at_home = core.link.as_ref().is_some_and(|link| link.at_home);
+        let is_at_home = core.presence.link().is_some_and(|link| link.at_home);
         if name != APP_ANSWERED || !is_at_home || self.kind != Kind::Browser {
             return;
         }
@@ -165,7 +165,7 @@ impl Session {
 
 impl Core {
     fn keeps_tabs_apart(&self) -> bool {
-        self.capabilities.iter().any(|name| name == SHOWS_OWNERS)
+        self.peer.capabilities.iter().any(|name| name == SHOWS_OWNERS)
     }
 
     /// Returns whether a tab is known to be somebody else's.

@@ -11,7 +11,7 @@ use model::{
 };
 use serde_json::json;
 
-use super::{Core, Session};
+use super::{Core, Session, refresh::Refresh};
 use crate::{
     agenda::Due,
     calls::{Stray, Told},
@@ -37,11 +37,11 @@ impl Session {
         message: FromBrowser,
     ) -> Result<(), Closing> {
         let mut core = self.core.lock();
-        let Some(link) = core.link.as_mut().filter(|link| link.number == number) else {
+        let Some(link) = core.presence.link_mut(number) else {
             // A socket that was superseded may still have something in its pipe; of a peer with
             // two of them, answers count on either.
             if let FromBrowser::Ended { call, outcome } = message
-                && core.habits.may_double
+                && core.peer.habits.may_double
             {
                 self.call_ended(&mut core, call, outcome);
             }
@@ -60,7 +60,7 @@ impl Session {
             FromBrowser::ReplayRequest(request) => self.replay(&mut core, &request),
             FromBrowser::ReplayPage(page) => return self.caught_up(&mut core, page),
             FromBrowser::Ack(position) => {
-                if let Err(error) = core.outgoing.ack(&position) {
+                if let Err(error) = core.delivery.outgoing.ack(&position) {
                     tracing::error!(session = %self.id, %error, "acked messages not dropped");
                 }
             }
@@ -69,7 +69,7 @@ impl Session {
             FromBrowser::Alive => {}
             FromBrowser::Bye { .. } => {
                 tracing::debug!(session = %self.id, "peer says goodbye");
-                core.leaving = true;
+                link.leaving = true;
             }
             FromBrowser::Hello(_) | FromBrowser::Greeting(_) | FromBrowser::Proof { .. } => {
                 return Err(Closing::new(CloseReason::ProtocolError, "hello was already said"));
@@ -105,7 +105,7 @@ impl Session {
     fn state_told(self: &Arc<Self>, core: &mut Core, update: StateUpdate) -> Result<Reply, Fault> {
         // From here on another patch that does not fit must be able to ask again, even before
         // whoever asked has seen this answer.
-        (core.refresh_due, core.refresh_again) = (false, false);
+        core.refresh = Refresh::Idle;
         let too_large = |why: String| {
             Fault::new(Code::TooLarge, why).hint("the app should keep large data out of its state")
         };
@@ -127,7 +127,7 @@ impl Session {
         let Some(sequence) = numbered.sequence else {
             return self.apply(core, numbered.change).map(|_| ());
         };
-        match core.inbox.offer(sequence) {
+        match core.delivery.inbox.offer(sequence) {
             Arrival::Deliver => {
                 // In one commit: a message on disk without its number would come again.
                 let together = self.services.store.together();
@@ -154,7 +154,7 @@ impl Session {
 
     /// Writes down how far the browser's log has been seen; returns whether that is kept.
     fn keep_received(&self, core: &Core) -> bool {
-        let Some(seen) = core.inbox.seen() else { return true };
+        let Some(seen) = core.delivery.inbox.seen() else { return true };
         let saved = self.services.store.save_received(&self.id, seen);
         if let Err(error) = &saved {
             tracing::error!(session = %self.id, %error, "position not kept");
@@ -165,8 +165,7 @@ impl Session {
     /// Does as if a message had not come, because the store does not take it: an ack would make
     /// the browser drop what nobody has.
     fn take_back(self: &Arc<Self>, core: &mut Core) {
-        core.inbox.take_back();
-        if !std::mem::replace(&mut core.refused, true) {
+        if core.delivery.refused(self.services.disk.written()) {
             self.services.agenda.after(ASK_AGAIN_AFTER, Due::AskAgain(Arc::downgrade(self)));
         }
     }
@@ -174,9 +173,7 @@ impl Session {
     /// Asks for what the store would not take.
     pub(crate) fn ask_again(&self) {
         let mut core = self.core.lock();
-        if std::mem::take(&mut core.refused)
-            && let Some(from) = core.inbox.seen().cloned()
-        {
+        if let Some(from) = core.delivery.take_ask() {
             core.tell(ask_again(from));
         }
     }
@@ -246,20 +243,19 @@ impl Session {
     }
 
     fn owe_ack(self: &Arc<Self>, core: &mut Core) {
-        core.unacked += 1;
-        if core.unacked >= ACK_EVERY {
-            self.ack(core);
-        } else if core.unacked == 1 {
-            self.services.agenda.after(ACK_AFTER, Due::Ack(Arc::downgrade(self)));
+        match core.delivery.received() {
+            1 => self.services.agenda.after(ACK_AFTER, Due::Ack(Arc::downgrade(self))),
+            ACK_EVERY.. => self.ack(core),
+            _ => {}
         }
     }
 
     fn replay(&self, core: &mut Core, request: &ReplayRequest) {
-        let page = match core.outgoing.page(request, &self.services.replay_limits()) {
+        let page = match core.delivery.outgoing.page(request, &self.services.replay_limits()) {
             Ok(page) => page,
             Err(error) => {
                 tracing::error!(session = %self.id, %error, "replay not readable");
-                core.outgoing.unreadable()
+                core.delivery.outgoing.unreadable()
             }
         };
         match page.refused {
@@ -274,7 +270,7 @@ impl Session {
     /// Takes in what the hub had missed, or that it is lost for good.
     fn caught_up(self: &Arc<Self>, core: &mut Core, page: ReplayPage) -> Result<(), Closing> {
         // Going back would deliver again what was delivered.
-        let onward = core.inbox.seen().is_some_and(|seen| {
+        let onward = core.delivery.inbox.seen().is_some_and(|seen| {
             seen.epoch == page.upto.epoch
                 && (page.refused.is_none() || page.upto.sequence >= seen.sequence)
         });
@@ -288,7 +284,7 @@ impl Session {
             self.services.metrics.gaps.inc();
             let lost = json!({"reason": reason.as_str(), "upto": page.upto.sequence.0});
             self.record(core, feed::entry("session", "gap", Level::Warning, Json::of(&lost)));
-            core.inbox.skip_to(page.upto);
+            core.delivery.inbox.skip_to(page.upto);
             core.catalog.clear_tabs();
             self.need_whole_state(core);
             return Ok(());
@@ -296,10 +292,10 @@ impl Session {
         for message in page.messages {
             self.changed(core, message)?;
         }
-        if core.refused {
+        if core.delivery.must_ask() {
             return Ok(());
         }
-        if let Some(from) = core.inbox.page_ended(page.more) {
+        if let Some(from) = core.delivery.inbox.page_ended(page.more) {
             core.tell(ask_again(from));
         }
         Ok(())

@@ -20,12 +20,12 @@ impl Session {
     /// Returns how long its browser has been away; `None` means that it is there.
     pub(crate) fn away_for(&self) -> Option<Duration> {
         let core = self.core.lock();
-        core.link.is_none().then(|| core.unchanged_for())
+        (!core.presence.is_here()).then(|| core.presence.unchanged_for())
     }
 
     /// Has the hub look whether its browser stayed away.
     pub(super) fn forget_later(self: &Arc<Self>, core: &mut Core) {
-        if !std::mem::replace(&mut core.forget_due, true) {
+        if !std::mem::replace(&mut core.presence.forget_due, true) {
             let left = self.time_to_return(core);
             self.services.agenda.after(left, Due::Forget(Arc::downgrade(self)));
         }
@@ -36,7 +36,7 @@ impl Session {
         let retention = self.services.config.load().session_retention;
         // Nobody could come back while there was no hub.
         let first = retention.min(RETURN_GRACE).saturating_sub(self.services.opened.elapsed());
-        retention.saturating_sub(core.unchanged_for()).max(first)
+        retention.saturating_sub(core.presence.unchanged_for()).max(first)
     }
 
     /// Returns whether the tools of its app stand in the list: it is there, or was a moment ago.
@@ -56,9 +56,7 @@ impl Session {
     /// Waits for the browser of a session that was brought back, as after a disconnect.
     pub(crate) fn await_return(self: &Arc<Self>) {
         let mut core = self.core.lock();
-        if core.away_since_ms.is_none() {
-            // The hub before died while it was there.
-            core.away_since_ms = Some(store::wall_clock_ms());
+        if core.presence.count_from_now() {
             self.save(&core);
         }
         self.unlist_later();
@@ -68,8 +66,8 @@ impl Session {
     /// Returns whether it has been away for too long; if not, looks again when it may be.
     pub(crate) fn is_forgotten(self: &Arc<Self>) -> bool {
         let mut core = self.core.lock();
-        if core.link.is_some() {
-            core.forget_due = false;
+        if core.presence.is_here() {
+            core.presence.forget_due = false;
             return false;
         }
         let left = self.time_to_return(&core);

@@ -15,7 +15,7 @@ const KEPT_TWICE: usize = 2;
 impl Core {
     /// Says what is held now; returns what all of the origin hold.
     pub(super) fn note_held(&mut self) -> usize {
-        let logs = self.outgoing.bytes() + self.feed.bytes();
+        let logs = self.delivery.outgoing.bytes() + self.feed.bytes();
         let held = logs + KEPT_TWICE * (self.state.weight() + self.catalog.weight());
         self.share.as_mut().map_or(0, |share| share.set(held))
     }

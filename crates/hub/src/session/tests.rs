@@ -48,7 +48,7 @@ async fn what_waits_for_the_disk_has_a_limit() {
     }
     let (acks, unsynced) = {
         let core = session.core.lock();
-        (core.acks.len(), core.unsynced.len())
+        core.delivery.waiting()
     };
     let called = session.services.disk.waiting();
     assert!(acks <= 2 && unsynced <= 100 && called <= 2, "{acks} {unsynced} {called}");

@@ -119,7 +119,7 @@ impl Session {
         let mut core = self.core.lock();
         // Under the lock: whoever ends all calls finds this one, or it is refused.
         self.services.requests.check_calls()?;
-        if core.link.is_none() {
+        if !core.presence.is_here() {
             return Err(self.not_connected(&core));
         }
         if core.calls.count() >= config.calls_per_session {
@@ -197,7 +197,7 @@ impl Session {
     }
 
     fn not_connected(&self, core: &Core) -> Fault {
-        let away = humantime_seconds(core.changed_at.elapsed());
+        let away = humantime_seconds(core.presence.unchanged_for());
         Fault::new(
             Code::NotConnected,
             format!("{} is not connected (for {away}); nothing was sent", self.name),
@@ -225,9 +225,9 @@ impl Core {
     /// The line in which an acting call waits.
     fn lane(&self, tab: Option<TabId>, client: &ClientId) -> Lane {
         match tab {
-            _ if self.habits.one_tab => Lane::Session,
+            _ if self.peer.habits.one_tab => Lane::Session,
             Some(tab) => Lane::Tab(tab),
-            None if self.habits.tab_per_client => Lane::Client(client.clone()),
+            None if self.peer.habits.tab_per_client => Lane::Client(client.clone()),
             None => Lane::Session,
         }
     }
@@ -236,7 +236,7 @@ impl Core {
     pub(super) fn dispatch(&mut self, mut ready: Option<Ready>) {
         while let Some(Ready { call, expired }) = ready {
             let id = call.id;
-            if self.suspended && !expired {
+            if self.presence.keeps_calls() && !expired {
                 return self.calls.unsend(id);
             }
             ready = match self.try_send(call, expired) {
@@ -253,7 +253,7 @@ impl Core {
                 ..Fault::new(Code::TimedOut, "its time was over before it could be sent")
             });
         }
-        let refusal = match &self.link {
+        let refusal = match self.presence.link() {
             Some(link) => link.outbox.push(ToBrowser::Call(Box::new(call))).err(),
             None => Some(Refusal::Closed),
         };

@@ -1,0 +1,134 @@
+//! What is under way between a session's peer and the disk: numbered messages out, acks of those
+//! that came in. Nothing is said before the disk has it.
+
+use std::collections::VecDeque;
+
+use model::{NumberedChange, Position};
+
+use crate::replay::{Inbox, ReplayLog};
+
+/// Both directions of a session's numbered messages.
+pub(super) struct Delivery {
+    pub(super) outgoing: ReplayLog,
+    pub(super) inbox: Inbox,
+    receipt: Receipt,
+    /// Acks that wait for the disk, with the write each waits for.
+    acks: VecDeque<(u64, Position)>,
+    /// Numbered messages that wait for the disk before anybody hears of them.
+    unsynced: VecDeque<(u64, NumberedChange)>,
+    /// The write after which the disk's news reach this session, if it waits for any.
+    pub(super) called_after: Option<u64>,
+}
+
+/// What the hub owes the peer for what came in on this connection.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Receipt {
+    /// Nothing.
+    #[default]
+    Settled,
+    /// An ack of so many messages.
+    AckOwed(u32),
+    /// To ask again for a message that the store would not take.
+    AskOwed,
+}
+
+impl Delivery {
+    pub(super) fn new(outgoing: ReplayLog, inbox: Inbox) -> Self {
+        let (receipt, acks, unsynced, called_after) = Default::default();
+        Self { outgoing, inbox, receipt, acks, unsynced, called_after }
+    }
+
+    /// A new connection owes nothing for what the one before received: its welcome says how far
+    /// that was.
+    pub(super) fn connected(&mut self) {
+        self.receipt = Receipt::Settled;
+        self.acks.clear();
+    }
+
+    /// One more message was received; returns how many wait for an ack now. None do while one must be
+    /// asked for again: what comes then is acked with it.
+    pub(super) fn received(&mut self) -> u32 {
+        let count = match self.receipt {
+            Receipt::Settled => 1,
+            Receipt::AckOwed(count) => count + 1,
+            Receipt::AskOwed => return 0,
+        };
+        self.receipt = Receipt::AckOwed(count);
+        count
+    }
+
+    /// The store has not taken the newest message, and `write` was its last; returns whether the
+    /// message is the first that must be asked for again.
+    pub(super) fn refused(&mut self, write: u64) -> bool {
+        self.inbox.take_back();
+        self.queue_ack(write);
+        std::mem::replace(&mut self.receipt, Receipt::AskOwed) != Receipt::AskOwed
+    }
+
+    /// Whether a message must be asked for again.
+    pub(super) fn must_ask(&self) -> bool {
+        self.receipt == Receipt::AskOwed
+    }
+
+    /// Returns from where to ask again, if that is owed; then it no longer is.
+    pub(super) fn take_ask(&mut self) -> Option<Position> {
+        if !self.must_ask() {
+            return None;
+        }
+        self.receipt = Receipt::Settled;
+        self.inbox.seen().cloned()
+    }
+
+    /// Has the ack that is owed, if any, wait for a write.
+    pub(super) fn queue_ack(&mut self, write: u64) {
+        let Receipt::AckOwed(_) = self.receipt else { return };
+        self.receipt = Receipt::Settled;
+        let Some(seen) = self.inbox.seen().cloned() else { return };
+        // An ack tells all before it: of those that wait, the first and the newest are enough.
+        if self.acks.len() > 1 {
+            self.acks.pop_back();
+        }
+        self.acks.push_back((write, seen));
+    }
+
+    /// Has a numbered message wait for its write.
+    pub(super) fn queue_change(&mut self, write: u64, change: NumberedChange) {
+        self.unsynced.push_back((write, change));
+        // The log's limits hold for what waits too: who misses something asks for it.
+        let oldest = self.outgoing.oldest();
+        let is_gone =
+            |change: &NumberedChange| change.sequence.is_some_and(|number| number < oldest);
+        while self.unsynced.pop_front_if(|(_, change)| is_gone(change)).is_some() {}
+    }
+
+    /// Takes out the next numbered message that is on disk.
+    pub(super) fn next_on_disk(&mut self, synced: u64) -> Option<NumberedChange> {
+        let (_, change) = self.unsynced.pop_front_if(|(write, _)| *write <= synced)?;
+        if let Some(sequence) = change.sequence {
+            self.outgoing.show(sequence);
+        }
+        Some(change)
+    }
+
+    /// Takes out the newest position that is on disk and not acked.
+    pub(super) fn newest_ack(&mut self, synced: u64) -> Option<Position> {
+        let mut newest = None;
+        while let Some((_, position)) = self.acks.pop_front_if(|(write, _)| *write <= synced) {
+            newest = Some(position);
+        }
+        newest
+    }
+
+    /// Returns the first write that something waits for.
+    pub(super) fn next_write(&self) -> Option<u64> {
+        let ack = self.acks.front().map(|(write, _)| *write);
+        let change = self.unsynced.front().map(|(write, _)| *write);
+        ack.into_iter().chain(change).min()
+    }
+
+    /// Returns how many acks and messages wait for the disk.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> (usize, usize) {
+        (self.acks.len(), self.unsynced.len())
+    }
+}
