@@ -26,8 +26,8 @@ use axum::{
     routing::{self, MethodRouter},
 };
 use bytes::Bytes;
-use hub::{Caller, Route, StateQuery, ToolCall};
-use model::{ClientId, Code, Fault, Json, Level, Sequence, TabId, Target};
+use hub::{CallRequest, Caller, Route, StateQuery};
+use model::{ClientId, Code, Effect, Fault, Json, Level, Sequence, TabId, Target, Work};
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 use tools::Client;
@@ -256,20 +256,16 @@ async fn call(
     );
     let principal = caller.principal.clone();
     let hub = edge.hub.clone();
-    let work = async move {
-        let (session, result) = hub
-            .call_tool(ToolCall {
-                caller,
-                route: Route { session: body.session, binding },
-                target,
-                tool: body.tool,
-                args,
-                tab: body.tab.map(TabId),
-                timeout,
-            })
-            .await?;
-        Ok::<_, Fault>((session, result))
+    let route = Route { session: body.session, binding };
+    let request = CallRequest {
+        caller,
+        tab: body.tab.map(TabId),
+        work: Work::Tool { target, name: body.tool, args },
+        effect: Effect::Act,
+        timeout,
+        progress: None,
     };
+    let work = async move { hub.call_tool(&route, request).await };
     let Some(key) = &key else {
         let (session, result) = edge.hub.request(work).await?;
         return Ok(reply::json(StatusCode::OK, &view::result(&session.name, &result)));

@@ -12,37 +12,14 @@ use std::collections::{HashMap, VecDeque};
 
 use model::{
     Call, CallId, CallProgress, ClientId, Code, Effect, Ending, ExecutorStatus, Fault, Reply,
-    Retry, TabId, Work,
+    Retry, TabId,
 };
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use tokio::{sync::oneshot, time::Instant};
+
+use crate::call_request::CallRequest;
 
 /// How many ended calls are remembered, to tell a late answer from a doubled one.
 const REMEMBERED: usize = 64;
-
-/// A call that is about to enter the table.
-pub struct NewCall {
-    /// Its id.
-    pub id: CallId,
-    /// Where.
-    pub tab: Option<TabId>,
-    /// On whose behalf.
-    pub client: ClientId,
-    /// What people call that client.
-    pub client_name: String,
-    /// The line in which it waits.
-    pub lane: Lane,
-    /// What.
-    pub work: Work,
-    /// Whether it waits for others of its lane.
-    pub effect: Effect,
-    /// When its caller stops waiting.
-    pub deadline: Instant,
-    /// Where progress goes; what does not fit is dropped.
-    pub progress: Option<mpsc::Sender<CallProgress>>,
-}
 
 /// A call that may be written to the socket now.
 #[derive(Debug, PartialEq, Eq)]
@@ -137,13 +114,27 @@ pub struct CallTable {
 }
 
 struct Pending {
-    new: NewCall,
-    sent: bool,
-    /// Sent to a socket that died; the browser has been asked, or will be, what became of it.
-    lost: bool,
-    /// Another life of the browser has been there since: that it knows nothing proves nothing.
-    orphan: bool,
+    request: CallRequest,
+    /// The line in which it waits.
+    lane: Lane,
+    /// When its caller stops waiting.
+    deadline: Instant,
+    sending: Sending,
     reply: oneshot::Sender<Result<Reply, Fault>>,
+}
+
+/// How far a call has got on its way to the browser.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sending {
+    /// Not sent yet.
+    Waiting,
+    /// Written to the socket.
+    Sent,
+    /// Sent to a socket that died; the browser has been asked, or will be, what became of it.
+    Lost {
+        /// Another life of the browser has been there since: that it knows nothing proves nothing.
+        orphan: bool,
+    },
 }
 
 /// `running` holds the lane even after its caller has given up.
@@ -169,11 +160,15 @@ impl CallTable {
     /// Enter before sending: a fast browser answers before `send` returns.
     pub fn enter(
         &mut self,
-        new: NewCall,
+        id: CallId,
+        lane: Lane,
+        deadline: Instant,
+        request: CallRequest,
     ) -> (oneshot::Receiver<Result<Reply, Fault>>, Option<Ready>) {
         let (reply, outcome) = oneshot::channel();
-        let (id, lane, effect) = (new.id, new.lane.clone(), new.effect);
-        self.pending.insert(id, Pending { new, sent: false, lost: false, orphan: false, reply });
+        let (effect, sending) = (request.effect, Sending::Waiting);
+        let pending = Pending { request, lane: lane.clone(), deadline, sending, reply };
+        self.pending.insert(id, pending);
         if effect != Effect::Act {
             return (outcome, self.make_ready(id));
         }
@@ -199,18 +194,18 @@ impl CallTable {
         self.remember(id, Ending::of(&outcome));
         // A caller that is gone at this very moment has withdrawn or is about to.
         let _ = pending.reply.send(outcome);
-        (Ok(()), self.leave_lane(id, &pending.new.lane, pending.new.effect))
+        (Ok(()), self.leave_lane(id, &pending.lane, pending.request.effect))
     }
 
     /// Takes a call out because its caller gave up. `None` means that it has ended already.
     pub fn withdraw(&mut self, id: CallId, ending: Ending) -> Option<Withdrawn> {
         let pending = self.pending.remove(&id)?;
         self.remember(id, ending);
-        if pending.sent {
-            let reserved = (pending.new.effect == Effect::Act).then_some(pending.new.lane);
+        if pending.sending != Sending::Waiting {
+            let reserved = (pending.request.effect == Effect::Act).then_some(pending.lane);
             return Some(Withdrawn { cancel: true, reserved });
         }
-        if let Some(waiting) = self.lanes.get_mut(&pending.new.lane) {
+        if let Some(waiting) = self.lanes.get_mut(&pending.lane) {
             waiting.queue.retain(|waiting_id| *waiting_id != id);
         }
         Some(Withdrawn { cancel: false, reserved: None })
@@ -225,7 +220,7 @@ impl CallTable {
     /// Passes on how far a call is.
     pub fn progress(&self, id: CallId, progress: CallProgress) -> Result<(), Stray> {
         let pending = self.pending.get(&id).ok_or_else(|| self.judge(id))?;
-        if let Some(to) = &pending.new.progress {
+        if let Some(to) = &pending.request.progress {
             // Full: the reader is slow and the next report supersedes this one.
             let _ = to.try_send(progress);
         }
@@ -235,14 +230,16 @@ impl CallTable {
     /// Keeps everything for a browser that may come back.
     pub fn suspend(&mut self) {
         for pending in self.pending.values_mut() {
-            pending.lost = pending.sent;
+            if pending.sending == Sending::Sent {
+                pending.sending = Sending::Lost { orphan: false };
+            }
         }
     }
 
     /// Takes back that a call was sent: there was nobody to send it to.
     pub fn unsend(&mut self, id: CallId) {
         if let Some(pending) = self.pending.get_mut(&id) {
-            (pending.sent, pending.lost) = (false, false);
+            pending.sending = Sending::Waiting;
         }
     }
 
@@ -253,19 +250,19 @@ impl CallTable {
         let mut ids: Vec<_> = self
             .pending
             .iter()
-            .filter(|(id, pending)| pending.lost || self.is_next(**id, pending))
+            .filter(|(id, pending)| pending.is_lost() || self.is_next(**id, pending))
             .map(|(id, _)| *id)
             .collect();
         ids.sort_unstable();
         let mut resumed = Resumed { cancel: self.given_up(), ..Resumed::default() };
         for id in ids {
             let Some(pending) = self.pending.get_mut(&id) else { continue };
-            if pending.lost && pending.new.effect != Effect::Read {
-                pending.orphan |= !same_life;
-                resumed.ask.push(id);
-            } else {
-                pending.lost = false;
-                resumed.send.extend(self.make_ready(id));
+            match &mut pending.sending {
+                Sending::Lost { orphan } if pending.request.effect != Effect::Read => {
+                    *orphan |= !same_life;
+                    resumed.ask.push(id);
+                }
+                _ => resumed.send.extend(self.make_ready(id)),
             }
         }
         resumed
@@ -274,14 +271,17 @@ impl CallTable {
     /// Takes in what the browser knows of a call that was asked after. A call that it has never
     /// seen, and would remember, may be sent once more under the same id.
     pub fn told(&mut self, id: CallId, status: ExecutorStatus) -> Told {
-        let Some(pending) = self.pending.get_mut(&id).filter(|pending| pending.lost) else {
+        let Some((pending, orphan)) = self.pending.get_mut(&id).and_then(|pending| {
+            let Sending::Lost { orphan } = pending.sending else { return None };
+            Some((pending, orphan))
+        }) else {
             return Told::Stray(self.judge(id));
         };
-        pending.lost = false;
+        pending.sending = Sending::Sent;
         match status {
             ExecutorStatus::Running => Told::Wait,
             ExecutorStatus::Ended(outcome) => Told::End(outcome.map(Reply::Result)),
-            ExecutorStatus::Unknown if !pending.orphan => match self.make_ready(id) {
+            ExecutorStatus::Unknown if !orphan => match self.make_ready(id) {
                 Some(ready) => Told::Send(Box::new(ready)),
                 None => Told::Wait,
             },
@@ -296,7 +296,8 @@ impl CallTable {
         calls
             .into_iter()
             .map(|(id, pending)| {
-                let outcome = Err(gone.fault(pending.sent, pending.new.effect));
+                let outcome =
+                    Err(gone.fault(pending.sending != Sending::Waiting, pending.request.effect));
                 let ending = Ending::of(&outcome);
                 self.remember(id, ending);
                 let _ = pending.reply.send(outcome);
@@ -307,8 +308,9 @@ impl CallTable {
 
     /// Returns whether a call was not sent and need not wait for another.
     fn is_next(&self, id: CallId, pending: &Pending) -> bool {
-        let first = || self.lanes.get(&pending.new.lane).and_then(|waiting| waiting.running);
-        !pending.sent && (pending.new.effect != Effect::Act || first() == Some(id))
+        let first = || self.lanes.get(&pending.lane).and_then(|waiting| waiting.running);
+        pending.sending == Sending::Waiting
+            && (pending.request.effect != Effect::Act || first() == Some(id))
     }
 
     /// Returns the calls that were given up and still reserve a tab.
@@ -324,14 +326,14 @@ impl CallTable {
 
     fn make_ready(&mut self, id: CallId) -> Option<Ready> {
         let pending = self.pending.get_mut(&id)?;
-        pending.sent = true;
-        let left = pending.new.deadline.saturating_duration_since(Instant::now());
-        let NewCall { tab, client, client_name, work, .. } = &pending.new;
+        pending.sending = Sending::Sent;
+        let left = pending.deadline.saturating_duration_since(Instant::now());
+        let CallRequest { caller, tab, work, .. } = &pending.request;
         let call = Call {
             id,
             tab: *tab,
-            client: client.clone(),
-            client_name: client_name.clone(),
+            client: caller.client.clone(),
+            client_name: caller.shown().to_owned(),
             work: work.clone(),
             deadline: left,
         };
@@ -368,6 +370,12 @@ impl CallTable {
             self.ended.pop_front();
         }
         self.ended.push_back((id, ending));
+    }
+}
+
+impl Pending {
+    fn is_lost(&self) -> bool {
+        matches!(self.sending, Sending::Lost { .. })
     }
 }
 

@@ -139,16 +139,9 @@ impl Catalog {
         self.app_tools().iter().find(|tool| tool.name == name)
     }
 
-    /// Chooses the tab for a client's call: the named one, else the one it used last.
-    pub fn choose_tab(&mut self, client: &ClientId, named: Option<TabId>) -> Result<TabId, Fault> {
-        let chosen = named.or_else(|| self.last_used(client).flatten());
-        match chosen.filter(|tab| self.tabs.contains_key(tab)) {
-            Some(tab) => {
-                self.remember(client, tab);
-                Ok(tab)
-            }
-            None => Err(self.no_tab(named)),
-        }
+    /// Returns whether it has a tab.
+    pub fn has_tab(&self, tab: TabId) -> bool {
+        self.tabs.contains_key(&tab)
     }
 
     /// Returns the tab that a client used last; `Some(None)` means that it was closed since.
@@ -164,7 +157,8 @@ impl Catalog {
         self.last_used.insert(client.clone(), Some(tab));
     }
 
-    fn no_tab(&self, named: Option<TabId>) -> Fault {
+    /// The error of a call whose tab is not known; it lists those that are.
+    pub fn no_tab(&self, named: Option<TabId>) -> Fault {
         let message = match named {
             Some(tab) => format!("there is no tab {tab}"),
             None => "no tab was named and none was used before".to_owned(),
@@ -287,20 +281,19 @@ mod tests {
     }
 
     #[test]
-    fn a_client_keeps_the_tab_it_used_last() {
+    fn a_client_keeps_the_tab_it_used_last_until_that_is_closed() {
         let (first, second) = (ClientId::parse("a").unwrap(), ClientId::parse("b").unwrap());
         let mut catalog = Catalog::default();
         for id in [7, 8] {
             catalog.apply(&Change::TabCreated(tab(id, "https://a.example/"))).unwrap();
         }
-        let fault = catalog.choose_tab(&first, None).unwrap_err();
-        assert!(fault.to_string().contains("7 ") && fault.to_string().contains("8 "), "{fault}");
-        assert_eq!(catalog.choose_tab(&first, Some(TabId(8))), Ok(TabId(8)));
-        assert_eq!(catalog.choose_tab(&first, None), Ok(TabId(8)));
-        assert!(catalog.choose_tab(&second, None).is_err(), "another client has its own");
+        let fault = catalog.no_tab(None).to_string();
+        assert!(fault.contains("7 ") && fault.contains("8 "), "{fault}");
+        catalog.remember(&first, TabId(8));
+        assert_eq!(catalog.last_used(&first), Some(Some(TabId(8))));
+        assert_eq!(catalog.last_used(&second), None, "another client has its own");
         catalog.apply(&Change::TabClosed(TabId(8))).unwrap();
-        assert!(catalog.choose_tab(&first, None).is_err(), "a closed tab is not used again");
-        assert!(catalog.choose_tab(&first, Some(TabId(99))).is_err());
+        assert_eq!(catalog.last_used(&first), Some(None), "a closed tab is not used again");
     }
 
     #[test]

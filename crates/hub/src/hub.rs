@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     agenda::Due,
+    call_request::{CallRequest, Caller},
     config::Config,
     feed::Watcher,
     metrics::Metrics,
@@ -19,7 +20,7 @@ use crate::{
     query::StateQuery,
     registry::Registry,
     services::{AppAnswers, Services},
-    session::{Attachment, CallRequest, Caller, Introduction, Session},
+    session::{Attachment, Introduction, Session},
 };
 
 /// How often messages that are too old are dropped.

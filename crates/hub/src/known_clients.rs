@@ -7,7 +7,7 @@ use model::{ClientId, Json};
 use parking_lot::Mutex;
 use serde_json::json;
 
-use crate::session::Caller;
+use crate::call_request::Caller;
 
 /// Clients that are told; one more takes the place of the one that came first.
 const MOST: usize = 20;

@@ -14,6 +14,7 @@
 //! It knows no wire format, no MCP and no socket.
 
 mod agenda;
+pub mod call_request;
 pub mod calls;
 pub mod catalog;
 mod closing;
@@ -41,11 +42,12 @@ pub mod tabs;
 pub use store::{AuditLine, Health};
 
 pub use crate::{
+    call_request::{CallRequest, Caller},
     config::Config,
     hub::Hub,
     outbox::{Batch, Outbox, Outgoing},
     query::{Source, StateAnswer, StateQuery},
-    routing::{Route, ToolCall},
+    routing::Route,
     services::AppAnswers,
-    session::{Attachment, CallRequest, Caller, Introduction, Session, SessionInfo},
+    session::{Attachment, Introduction, Session, SessionInfo},
 };

@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::{
     Hub,
-    session::{CallRequest, Caller, Session, humantime_seconds},
+    call_request::{CallRequest, Caller},
+    session::{Session, humantime_seconds},
     state::Snapshot,
 };
 

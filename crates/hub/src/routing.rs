@@ -5,14 +5,9 @@
 
 use std::sync::Arc;
 
-use model::{
-    Code, Effect, Fault, Json, Kind, Reply, TabId, Target, Work, json::shorten, page_text,
-};
+use model::{Code, Effect, Fault, Json, Kind, Reply, Target, Work, json::shorten, page_text};
 
-use crate::{
-    Hub,
-    session::{CallRequest, Caller, Session},
-};
+use crate::{Hub, call_request::CallRequest, session::Session};
 
 /// Choices that an error lists.
 const LISTED: usize = 20;
@@ -24,24 +19,6 @@ pub struct Route {
     pub session: Option<String>,
     /// What the client's endpoint is bound to; counts only if there is such a session.
     pub binding: Option<String>,
-}
-
-/// A tool call as a client makes it.
-pub struct ToolCall {
-    /// On whose behalf.
-    pub caller: Caller,
-    /// To which session.
-    pub route: Route,
-    /// Whose tool.
-    pub target: Target,
-    /// Which.
-    pub tool: String,
-    /// Its arguments.
-    pub args: Json,
-    /// In which tab.
-    pub tab: Option<TabId>,
-    /// How long it may take.
-    pub timeout: Option<std::time::Duration>,
 }
 
 impl Hub {
@@ -114,32 +91,31 @@ impl Hub {
         }
     }
 
-    /// Makes a tool call: chooses the session, checks that it offers the tool, waits for the end.
-    pub async fn call_tool(&self, call: ToolCall) -> Result<(Arc<Session>, Json), Fault> {
-        let (tool, target) = (call.tool.as_str(), call.target);
+    /// Calls a tool: chooses the session and the tab, and waits for the end. What the request says of
+    /// its tab is what the client named; its effect is what the tool's owner says.
+    pub async fn call_tool(
+        &self,
+        route: &Route,
+        mut request: CallRequest,
+    ) -> Result<(Arc<Session>, Json), Fault> {
+        let Work::Tool { target, name, .. } = &request.work else {
+            return Err(Fault::new(Code::Internal, "only tools are called by name"));
+        };
+        let is_browser = |session: &Session| session.kind == Kind::Browser;
         let session = match target {
-            Target::App => self.route_to_app(&call.route, tool),
-            Target::Command | Target::Page => {
-                self.route(&call.route, tool, |session| session.kind == Kind::Browser)
+            Target::App => self.route_to_app(route, name)?,
+            Target::Command | Target::Page => self.route(route, name, is_browser)?,
+        };
+        match target {
+            Target::App => {
+                (request.effect, request.tab) = (session.app_effect(name)?, None);
             }
-        }?;
-        let effect = match target {
-            Target::App => session.app_effect(tool)?,
-            Target::Command | Target::Page => Effect::Act,
-        };
-        let tab = match target {
-            Target::Page => Some(session.choose_tab(&call.caller.client, call.tab)?),
-            Target::Command => call.tab,
-            Target::App => None,
-        };
-        let request = CallRequest {
-            caller: call.caller,
-            tab,
-            work: Work::Tool { target, name: call.tool, args: call.args },
-            effect,
-            timeout: call.timeout,
-            progress: None,
-        };
+            Target::Page => {
+                let client = &request.caller.client;
+                request.tab = Some(session.known_tab(client, request.tab)?);
+            }
+            Target::Command => {}
+        }
         match self.call(&session, request).await? {
             Reply::Result(result) => Ok((session, result)),
             Reply::State(_) | Reply::Tools(_) => {

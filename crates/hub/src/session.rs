@@ -12,6 +12,7 @@ mod receive;
 mod refresh;
 mod retention;
 mod share;
+mod tab_choice;
 #[cfg(test)]
 mod tests;
 mod work;
@@ -36,8 +37,8 @@ pub use attach::{Attachment, Introduction};
 use delivery::Delivery;
 use presence::Presence;
 use refresh::Refresh;
+pub use work::Ticket;
 pub(crate) use work::humantime_seconds;
-pub use work::{CallRequest, Caller, Ticket};
 
 use crate::{
     calls::CallTable,
@@ -254,7 +255,7 @@ impl Session {
 
     /// Returns whether the peer says that it can do something beyond the minimum.
     pub fn has_capability(&self, name: &str) -> bool {
-        self.core.lock().peer.capabilities.iter().any(|known| known == name)
+        self.core.lock().peer.can(name)
     }
 
     /// Returns the newest known state.
@@ -396,11 +397,14 @@ impl Session {
 /// The capability of a peer that can tell what became of a call after a reconnect.
 pub const KEEPS_RESULTS: &str = "results";
 
-impl Core {
-    fn keeps_results(&self) -> bool {
-        self.peer.capabilities.iter().any(|name| name == KEEPS_RESULTS)
+impl PeerFacts {
+    /// Returns whether it says that it can do something beyond the minimum.
+    fn can(&self, capability: &str) -> bool {
+        self.capabilities.iter().any(|known| known == capability)
     }
+}
 
+impl Core {
     /// Says something that is lost with the connection; numbered messages come back by replay.
     fn tell(&mut self, message: ToBrowser) {
         let Some(link) = self.presence.link() else { return };

@@ -81,7 +81,7 @@ fn opens_only(session: &Session) -> bool {
 /// Goes to an address in the client's tab; a client that has none there gets one.
 async fn go(order: Order<'_>, session: &Arc<Session>) -> Result<Output, Fault> {
     let client = &order.client.caller.client;
-    let has_tab = order.tab.is_some() || session.choose_tab(client, None).is_ok();
+    let has_tab = order.tab.is_some() || session.known_tab(client, None).is_ok();
     if has_tab || !session.keeps_tabs_apart() {
         return order.run_in(session).await;
     }

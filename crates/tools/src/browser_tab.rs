@@ -40,7 +40,7 @@ const ARGUMENTS: &[Argument] = &[
 ];
 
 const ACTIONS: &[Action] = &[
-    read("list", LIST, "", "").at(CommandScope::HubAlone).or_if(commands::tells_tabs),
+    read("list", LIST, "", "").at(CommandScope::HubAlone).or_if(Session::tells_tabs),
     add("new", NEW, "", "url active=false").answers::<TabAddress>().at(CommandScope::Browser),
     act("close", "browser_tab_close", "", "").tells_nothing().at(CommandScope::Tab).wants_tab(),
     act("close_others", "browser_tab_close_others", "", "")
@@ -84,11 +84,7 @@ async fn open(order: Order<'_>) -> Result<Output, Fault> {
 pub(crate) fn remember(order: &Order<'_>, session: &Session, result: &Json) -> Option<TabId> {
     let result = result.to_value().ok()?;
     let tab = TabId(number(&result)?);
-    match session.keeps_tabs_apart() {
-        true => session.tab_opened(&order.client.caller, tab),
-        // A browser that does not tell its tabs keeps one for the client by itself.
-        false => drop(session.choose_tab(&order.client.caller.client, Some(tab))),
-    }
+    session.tab_opened(&order.client.caller, tab);
     Some(tab)
 }
 
@@ -136,9 +132,8 @@ async fn list(order: Order<'_>) -> Result<Output, Fault> {
     if sessions.is_empty() {
         return Err(order.nobody());
     }
-    let (telling, asked): (Vec<_>, Vec<_>) = sessions
-        .into_iter()
-        .partition(|session| session.is_connected() && commands::tells_tabs(session));
+    let (telling, asked): (Vec<_>, Vec<_>) =
+        sessions.into_iter().partition(|session| session.is_connected() && session.tells_tabs());
     let mut told: Vec<Told> =
         telling.into_iter().map(|session| (session.clone(), Ok(session.info().tabs))).collect();
     let request =

@@ -126,34 +126,13 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Chooses the tab: the named one, the client's last one, or none where the browser has one
-    /// of its own.
+    /// Chooses the tab, for a command that is in one.
     pub fn choose_tab(&self, session: &Session) -> Result<Option<TabId>, Fault> {
         if !self.action.is_in_tab() {
             return Ok(None);
         }
-        let fault = match session.choose_tab(&self.client.caller.client, self.tab) {
-            Ok(tab) => return Ok(Some(tab)),
-            Err(fault) => fault,
-        };
-        let client = &self.client.caller.client;
-        match self.tab {
-            Some(_) if tells_tabs(session) => Err(fault),
-            Some(tab) => {
-                session.remember_tab(client, tab);
-                Ok(Some(tab))
-            }
-            None if session.keeps_tabs_apart() => Err(fault),
-            None if self.action.wants_tab && discovers(session) => Err(fault),
-            None if tells_tabs(session) => Ok(None),
-            None => match session.last_tab(client) {
-                // Its own tab is gone: whatever is in front is somebody else's.
-                Some(None) if self.action.effect != Effect::Read => Err(fault),
-                // The browser has restarted and has not told its tabs again; it knows best.
-                Some(tab) => Ok(tab),
-                None => Ok(None),
-            },
-        }
+        let Action { effect, wants_tab, .. } = *self.action;
+        session.choose_tab(&self.client.caller.client, self.tab, effect, wants_tab)
     }
 
     /// Has a command executed and returns what the browser answered.
@@ -256,21 +235,6 @@ pub(crate) async fn ask_all(
         }
     }
     answers
-}
-
-/// Returns whether a browser tells its tabs by itself, so that the hub knows them all. One with
-/// a command for listing them has to be asked.
-pub(crate) fn tells_tabs(session: &Session) -> bool {
-    let commands = session.commands();
-    match commands.is_empty() {
-        true => session.kind == Kind::Browser && !session.info().tabs.is_empty(),
-        false => !commands.iter().any(|name| name == "browser_tab_list"),
-    }
-}
-
-/// Returns whether a browser tells its tabs and is asked for the tools of each.
-pub(crate) fn discovers(session: &Session) -> bool {
-    has_capability(session, "discover_tools")
 }
 
 /// Returns whether a peer says that it can do something beyond the minimum.

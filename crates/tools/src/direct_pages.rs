@@ -119,7 +119,7 @@ fn choose(
     let here: Vec<_> = offers.iter().filter(|offer| offer.session.id == session.id).collect();
     let tab = match (named, here.as_slice()) {
         (None, [only]) => only.tab,
-        (named, _) => session.choose_tab(&client.caller.client, named)?,
+        (named, _) => session.known_tab(&client.caller.client, named)?,
     };
     match here.iter().any(|offer| offer.tab == tab) {
         true => Ok((session.id.to_string(), tab)),

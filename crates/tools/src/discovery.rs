@@ -8,11 +8,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 use hub::{CallRequest, Session};
 use model::{Effect, Fault, Reply, SessionId, Tab, TabId, ToolSpec, Work, json::shorten};
 
-use crate::{
-    Toolbox,
-    commands::{ask_all, discovers},
-    definition::Client,
-};
+use crate::{Toolbox, commands::ask_all, definition::Client};
 
 /// Tabs that are asked at once.
 const TABS: usize = 32;
@@ -44,7 +40,8 @@ pub(crate) async fn ask(
     sessions: &[Arc<Session>],
     tab: Option<TabId>,
 ) -> Heard {
-    let asked = sessions.iter().filter(|session| session.is_connected() && discovers(session));
+    let asked =
+        sessions.iter().filter(|session| session.is_connected() && session.discovers_tools());
     let mut wanted: Vec<_> = asked
         .flat_map(|session| wanted(session, tab).into_iter().map(|tab| (session.clone(), tab.id)))
         .collect();

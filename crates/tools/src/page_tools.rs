@@ -164,7 +164,7 @@ async fn call(
     let here: Vec<_> = found.into_iter().filter(|found| found.session.id == session.id).collect();
     let tab = match (args.tab, here.as_slice()) {
         (None, [only]) => only.tab,
-        (named, _) => session.choose_tab(&client.caller.client, named.map(TabId))?,
+        (named, _) => session.known_tab(&client.caller.client, named.map(TabId))?,
     };
     let spec = here.into_iter().find(|found| found.tab == tab).map(|found| found.spec);
     let spec = spec.ok_or_else(|| {

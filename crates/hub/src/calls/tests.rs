@@ -2,27 +2,32 @@
 
 use std::time::Duration;
 
-use model::{Json, Target};
+use model::{Json, Target, Work};
 use proptest::prelude::*;
 
 use super::*;
+use crate::call_request::Caller;
 
 fn id(number: u64) -> CallId {
     CallId { run: 1, number }
 }
 
-fn new_call(number: u64, tab: u64, effect: Effect) -> NewCall {
-    NewCall {
-        id: id(number),
+fn enter(
+    table: &mut CallTable,
+    number: u64,
+    tab: u64,
+    effect: Effect,
+) -> (oneshot::Receiver<Result<Reply, Fault>>, Option<Ready>) {
+    let request = CallRequest {
+        caller: Caller::new(ClientId::parse("tests").unwrap(), "tests").named("claude"),
         tab: Some(TabId(tab)),
-        client: model::ClientId::parse("tests").unwrap(),
-        client_name: "claude".into(),
-        lane: Lane::Tab(TabId(tab)),
         work: Work::Tool { target: Target::App, name: "t".into(), args: Json::null() },
         effect,
-        deadline: Instant::now() + Duration::from_secs(30),
+        timeout: None,
         progress: None,
-    }
+    };
+    let deadline = Instant::now() + Duration::from_secs(30);
+    table.enter(id(number), Lane::Tab(TabId(tab)), deadline, request)
 }
 
 fn done() -> Result<Reply, Fault> {
@@ -36,11 +41,11 @@ fn ready_id(ready: &Option<Ready>) -> Option<u64> {
 #[tokio::test]
 async fn acting_calls_of_a_tab_go_one_at_a_time_in_order() {
     let mut table = CallTable::default();
-    let (_first, ready) = table.enter(new_call(1, 7, Effect::Act));
+    let (_first, ready) = enter(&mut table, 1, 7, Effect::Act);
     assert_eq!(ready_id(&ready), Some(1));
-    let (_second, ready) = table.enter(new_call(2, 7, Effect::Act));
+    let (_second, ready) = enter(&mut table, 2, 7, Effect::Act);
     assert_eq!(ready_id(&ready), None);
-    let (_third, ready) = table.enter(new_call(3, 7, Effect::Act));
+    let (_third, ready) = enter(&mut table, 3, 7, Effect::Act);
     assert_eq!(ready_id(&ready), None);
     assert_eq!(ready_id(&table.end(id(1), done()).1), Some(2));
     assert_eq!(ready_id(&table.end(id(2), done()).1), Some(3));
@@ -51,16 +56,16 @@ async fn acting_calls_of_a_tab_go_one_at_a_time_in_order() {
 #[tokio::test]
 async fn reads_and_other_tabs_pass_by() {
     let mut table = CallTable::default();
-    let _slow = table.enter(new_call(1, 7, Effect::Act));
-    assert_eq!(ready_id(&table.enter(new_call(2, 7, Effect::Read)).1), Some(2));
-    assert_eq!(ready_id(&table.enter(new_call(3, 8, Effect::Act)).1), Some(3));
+    let _slow = enter(&mut table, 1, 7, Effect::Act);
+    assert_eq!(ready_id(&enter(&mut table, 2, 7, Effect::Read).1), Some(2));
+    assert_eq!(ready_id(&enter(&mut table, 3, 8, Effect::Act).1), Some(3));
 }
 
 #[tokio::test]
 async fn a_given_up_call_keeps_its_tab_until_the_browser_answers() {
     let mut table = CallTable::default();
-    let _first = table.enter(new_call(1, 7, Effect::Act));
-    let _second = table.enter(new_call(2, 7, Effect::Act));
+    let _first = enter(&mut table, 1, 7, Effect::Act);
+    let _second = enter(&mut table, 2, 7, Effect::Act);
     let withdrawn = table.withdraw(id(1), Ending::TimedOut);
     let reserved = Some(Lane::Tab(TabId(7)));
     assert_eq!(withdrawn, Some(Withdrawn { cancel: true, reserved }));
@@ -71,8 +76,8 @@ async fn a_given_up_call_keeps_its_tab_until_the_browser_answers() {
 #[tokio::test]
 async fn a_given_up_call_frees_its_tab_when_the_grace_is_over() {
     let mut table = CallTable::default();
-    let _first = table.enter(new_call(1, 7, Effect::Act));
-    let _second = table.enter(new_call(2, 7, Effect::Act));
+    let _first = enter(&mut table, 1, 7, Effect::Act);
+    let _second = enter(&mut table, 2, 7, Effect::Act);
     table.withdraw(id(1), Ending::Cancelled);
     assert_eq!(ready_id(&table.release(id(1))), Some(2));
     assert_eq!(ready_id(&table.release(id(1))), None, "only once");
@@ -81,8 +86,8 @@ async fn a_given_up_call_frees_its_tab_when_the_grace_is_over() {
 #[tokio::test]
 async fn a_call_withdrawn_while_waiting_is_never_sent() {
     let mut table = CallTable::default();
-    let _first = table.enter(new_call(1, 7, Effect::Act));
-    let _second = table.enter(new_call(2, 7, Effect::Act));
+    let _first = enter(&mut table, 1, 7, Effect::Act);
+    let _second = enter(&mut table, 2, 7, Effect::Act);
     let withdrawn = table.withdraw(id(2), Ending::Cancelled);
     assert_eq!(withdrawn, Some(Withdrawn { cancel: false, reserved: None }));
     assert_eq!(ready_id(&table.end(id(1), done()).1), None);
@@ -92,8 +97,8 @@ async fn a_call_withdrawn_while_waiting_is_never_sent() {
 #[tokio::test]
 async fn answers_for_nobody_are_told_apart() {
     let mut table = CallTable::default();
-    let _one = table.enter(new_call(1, 7, Effect::Read));
-    let _two = table.enter(new_call(2, 7, Effect::Read));
+    let _one = enter(&mut table, 1, 7, Effect::Read);
+    let _two = enter(&mut table, 2, 7, Effect::Read);
     assert_eq!(table.end(id(1), done()).0, Ok(()));
     assert_eq!(table.end(id(1), done()).0, Err(Stray::Duplicate));
     table.withdraw(id(2), Ending::TimedOut);
@@ -104,9 +109,9 @@ async fn answers_for_nobody_are_told_apart() {
 #[tokio::test]
 async fn a_browser_that_goes_away_ends_every_call_honestly() {
     let mut table = CallTable::default();
-    let (sent, _) = table.enter(new_call(1, 7, Effect::Act));
-    let (waiting, _) = table.enter(new_call(2, 7, Effect::Act));
-    let (read, _) = table.enter(new_call(3, 7, Effect::Read));
+    let (sent, _) = enter(&mut table, 1, 7, Effect::Act);
+    let (waiting, _) = enter(&mut table, 2, 7, Effect::Act);
+    let (read, _) = enter(&mut table, 3, 7, Effect::Read);
     assert_eq!(table.end_all(Gone::Browser).len(), 3);
     assert_eq!(sent.await.unwrap().unwrap_err().code, Code::OutcomeUnknown);
     assert_eq!(waiting.await.unwrap().unwrap_err().code, Code::NotDelivered);
@@ -116,8 +121,8 @@ async fn a_browser_that_goes_away_ends_every_call_honestly() {
 #[tokio::test(start_paused = true)]
 async fn a_call_whose_time_is_over_is_not_sent() {
     let mut table = CallTable::default();
-    let _first = table.enter(new_call(1, 7, Effect::Act));
-    let _second = table.enter(new_call(2, 7, Effect::Act));
+    let _first = enter(&mut table, 1, 7, Effect::Act);
+    let _second = enter(&mut table, 2, 7, Effect::Act);
     tokio::time::advance(Duration::from_secs(31)).await;
     let (_, next) = table.end(id(1), done());
     assert!(next.is_some_and(|ready| ready.expired));
@@ -167,9 +172,9 @@ proptest! {
             match step {
                 Step::Enter(tab, read) => {
                     let effect = if read { Effect::Read } else { Effect::Act };
-                    let new = new_call(outcomes.len() as u64, tab, effect);
-                    if !read { acting.insert(new.id, new.lane.clone()); }
-                    let (outcome, ready) = table.enter(new);
+                    let number = outcomes.len() as u64;
+                    if !read { acting.insert(id(number), Lane::Tab(TabId(tab))); }
+                    let (outcome, ready) = enter(&mut table, number, tab, effect);
                     outcomes.push(outcome);
                     start(ready, &mut at_work, &acting);
                 }
@@ -213,7 +218,7 @@ fn suspended() -> (CallTable, Vec<oneshot::Receiver<Result<Reply, Fault>>>) {
     let mut table = CallTable::default();
     let mut outcomes = Vec::new();
     for (number, effect) in [(1, Effect::Act), (2, Effect::Act), (3, Effect::Read)] {
-        outcomes.push(table.enter(new_call(number, 7, effect)).0);
+        outcomes.push(enter(&mut table, number, 7, effect).0);
     }
     table.suspend();
     (table, outcomes)
@@ -277,7 +282,7 @@ async fn nobody_is_asked_after_twice_nor_what_nobody_waits_for() {
 #[tokio::test]
 async fn a_call_that_was_not_sent_waits_for_the_browser() {
     let mut table = CallTable::default();
-    let (_outcome, ready) = table.enter(new_call(1, 7, Effect::Act));
+    let (_outcome, ready) = enter(&mut table, 1, 7, Effect::Act);
     table.suspend();
     table.unsend(ready.unwrap().call.id);
     // It was never written, so there is nothing to ask after.

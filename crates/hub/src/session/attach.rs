@@ -21,7 +21,7 @@ use store::StoreError;
 use tokio::time::Instant;
 
 use super::{
-    Core, PeerFacts, Session,
+    Core, KEEPS_RESULTS, PeerFacts, Session,
     delivery::Delivery,
     presence::{After, Link, Presence},
     refresh::Refresh,
@@ -420,7 +420,7 @@ impl Session {
     fn suspend_or_end(self: &Arc<Self>, core: &mut Core, link: &Link) -> usize {
         let grace = self.services.config.load().resume_grace;
         let may_return = !link.leaving && !self.services.requests.are_closed();
-        if !may_return || grace.is_zero() || !core.keeps_results() || core.calls.is_idle() {
+        if !may_return || grace.is_zero() || !core.peer.can(KEEPS_RESULTS) || core.calls.is_idle() {
             return core.calls.end_all(Gone::Browser).len();
         }
         core.presence.keep_calls();
@@ -455,7 +455,7 @@ impl Session {
 
     /// Goes on with the calls of a browser that is back.
     fn resume_calls(core: &mut Core, same_life: bool) {
-        if !core.keeps_results() {
+        if !core.peer.can(KEEPS_RESULTS) {
             core.calls.end_all(Gone::Browser);
             return;
         }

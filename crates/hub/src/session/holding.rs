@@ -7,8 +7,11 @@ use std::{collections::BTreeSet, sync::Arc};
 use model::{Change, ClientId, Code, Effect, Fault, Json, Kind, Level, TabId, json::cut};
 use serde_json::{Value, json};
 
-use super::{Caller, Core, Session};
-use crate::tabs::{Admission, Holder, SHOWS_OWNERS};
+use super::{Core, Session};
+use crate::{
+    call_request::Caller,
+    tabs::{Admission, Holder, SHOWS_OWNERS},
+};
 
 /// Events of the browser about whose tab is whose.
 const TAKEN: &str = "tabTaken";
@@ -39,25 +42,6 @@ impl Session {
     /// Returns how many of its tabs the browser's user keeps to themselves.
     pub fn hidden_tabs(&self) -> u64 {
         self.core.lock().hidden_tabs
-    }
-
-    /// Makes a tab that was just opened for a client its own, and the one it used last.
-    pub fn tab_opened(&self, caller: &Caller, tab: TabId) {
-        let mut core = self.core.lock();
-        core.catalog.remember(&caller.client, tab);
-        if core.keeps_tabs_apart() {
-            core.tabs.open(&caller.client, caller.shown(), tab);
-            self.save(&core);
-        }
-    }
-
-    /// Makes a tab that a client's own has opened the client's too.
-    pub fn tab_spawned(&self, caller: &Caller, tab: TabId) {
-        let mut core = self.core.lock();
-        if core.keeps_tabs_apart() && core.tabs.holder(tab).is_none() {
-            core.tabs.open(&caller.client, caller.shown(), tab);
-            self.save(&core);
-        }
     }
 
     /// Lets go of a client's tab.
@@ -164,18 +148,8 @@ impl Session {
 }
 
 impl Core {
-    fn keeps_tabs_apart(&self) -> bool {
-        self.peer.capabilities.iter().any(|name| name == SHOWS_OWNERS)
-    }
-
-    /// Returns whether a tab is known to be somebody else's.
-    pub(super) fn is_anothers(&self, client: &ClientId, tab: TabId) -> bool {
-        self.keeps_tabs_apart()
-            && match self.tabs.holder(tab) {
-                Some(Holder::Client { id, .. }) => id != client,
-                Some(Holder::User) => true,
-                Some(Holder::Offered { .. }) | None => false,
-            }
+    pub(super) fn keeps_tabs_apart(&self) -> bool {
+        self.peer.can(SHOWS_OWNERS)
     }
 
     /// Takes in what a change says about holders; returns whether any is another.

@@ -6,83 +6,21 @@
 use std::{sync::Arc, time::Duration};
 
 use model::{
-    Call, CallId, CallProgress, ClientId, Code, Effect, Ending, Fault, Json, Level, Reply, Retry,
-    TabId, ToBrowser, Work, record::AuditRecord,
+    Call, CallId, ClientId, Code, Effect, Ending, Fault, Json, Level, Reply, Retry, TabId,
+    ToBrowser, Work, record::AuditRecord,
 };
 use serde_json::json;
-use tokio::{
-    sync::{mpsc, oneshot},
-    time::Instant,
-};
+use tokio::{sync::oneshot, time::Instant};
 
 use super::{Core, Session};
 use crate::{
     agenda::Due,
-    calls::{Lane, NewCall, Ready},
+    call_request::{CallRequest, Caller},
+    calls::{Lane, Ready},
     feed,
     outbox::Refusal,
     services::InFlight,
 };
-
-/// On whose behalf a call is made.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
-    /// Which client.
-    pub client: ClientId,
-    /// Whom its credentials prove it to be.
-    pub principal: String,
-    /// What people call the client; none means its id.
-    pub name: Option<String>,
-    /// The trace that the call is part of (W3C `traceparent`); carried into the feed.
-    pub trace: Option<String>,
-}
-
-/// Characters of a client's name that are shown.
-const NAME: usize = 40;
-
-impl Caller {
-    /// Makes a caller that is part of no trace.
-    pub fn new(client: ClientId, principal: impl Into<String>) -> Self {
-        Self { client, principal: principal.into(), name: None, trace: None }
-    }
-
-    /// Gives it the name that the client calls itself; an empty one is none.
-    pub fn named(mut self, name: &str) -> Self {
-        let name = name.trim();
-        self.name = (!name.is_empty()).then(|| model::json::cut(name, NAME));
-        self
-    }
-
-    /// Returns what people call it.
-    pub fn shown(&self) -> &str {
-        self.name.as_deref().unwrap_or(self.client.as_str())
-    }
-
-    /// Makes it part of a trace; whatever is not a `traceparent` is left out.
-    pub fn traced(mut self, traceparent: Option<&str>) -> Self {
-        let fits = |text: &&str| {
-            text.len() <= 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-        };
-        self.trace = traceparent.filter(fits).map(str::to_owned);
-        self
-    }
-}
-
-/// What a caller wants.
-pub struct CallRequest {
-    /// On whose behalf.
-    pub caller: Caller,
-    /// Where; none for apps.
-    pub tab: Option<TabId>,
-    /// What.
-    pub work: Work,
-    /// Whether it waits for others of its tab.
-    pub effect: Effect,
-    /// How long it may take; none means the configured time.
-    pub timeout: Option<Duration>,
-    /// Where progress goes.
-    pub progress: Option<mpsc::Sender<CallProgress>>,
-}
 
 /// A caller's place. Dropping it withdraws the call.
 pub struct Ticket {
@@ -133,17 +71,8 @@ impl Session {
             self.admit_to_tab(&mut core, &request.caller, tab, request.effect)?;
         }
         let lane = core.lane(request.tab, &request.caller.client);
-        let (outcome, ready) = core.calls.enter(NewCall {
-            id,
-            tab: request.tab,
-            client: request.caller.client.clone(),
-            client_name: request.caller.shown().to_owned(),
-            lane,
-            work: request.work,
-            effect: request.effect,
-            deadline: started + limit,
-            progress: request.progress,
-        });
+        let caller = request.caller.clone();
+        let (outcome, ready) = core.calls.enter(id, lane, started + limit, request);
         core.dispatch(ready);
         in_flight.show();
         drop(core);
@@ -152,41 +81,13 @@ impl Session {
             session: self.clone(),
             id,
             label,
-            caller: request.caller,
+            caller,
             outcome,
             started,
             limit,
             ended: false,
             _in_flight: in_flight,
         })
-    }
-
-    /// Chooses the tab for a client's call, and remembers it as the one used last.
-    pub fn choose_tab(&self, client: &ClientId, named: Option<TabId>) -> Result<TabId, Fault> {
-        let mut core = self.core.lock();
-        // One that another has is refused later, and must not become this client's own.
-        match named.filter(|tab| core.is_anothers(client, *tab)) {
-            Some(tab) => Ok(tab),
-            None => {
-                // After a restart of the hub only whose tab is whose is known.
-                let known = named.or_else(|| match core.catalog.last_used(client) {
-                    Some(last) => last,
-                    None => core.tabs.last_of(client),
-                });
-                core.catalog.choose_tab(client, known)
-            }
-        }
-    }
-
-    /// Returns the tab that a client used last, known now or not; `Some(None)` means that it was
-    /// closed since.
-    pub fn last_tab(&self, client: &ClientId) -> Option<Option<TabId>> {
-        self.core.lock().catalog.last_used(client)
-    }
-
-    /// Makes a tab the client's last one, in a browser that does not tell all its tabs.
-    pub fn remember_tab(&self, client: &ClientId, tab: TabId) {
-        self.core.lock().catalog.remember(client, tab);
     }
 
     /// Frees the tab of an abandoned call.
