@@ -8,14 +8,16 @@
 //! - [`network`]: requests and mocks; [`site_data`]: cookies and storage; [`page_errors`];
 //!   [`measurements`]; [`emulation`]; [`download_list`].
 
-pub mod action_report;
-pub mod download_list;
-pub mod emulation;
-pub mod facts;
-pub mod measurements;
-pub mod network;
-pub mod page_errors;
-pub mod site_data;
+#![expect(dead_code, reason = "some fields are read by programs and by the extension alone")]
+
+pub(crate) mod action_report;
+pub(crate) mod download_list;
+pub(crate) mod emulation;
+pub(crate) mod facts;
+pub(crate) mod measurements;
+pub(crate) mod network;
+pub(crate) mod page_errors;
+pub(crate) mod site_data;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -32,7 +34,6 @@ pub trait CommandResult: DeserializeOwned + JsonSchema {
 pub struct ResultType {
     /// Says a result of this type in words; `None` for one that has another shape.
     pub words: fn(&Value) -> Option<String>,
-    /// Describes it.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
@@ -50,11 +51,9 @@ impl ResultType {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileBytes {
-    /// What it is.
     pub mime_type: String,
     /// Base64.
     pub data: String,
-    /// What it is called.
     pub name: Option<String>,
 }
 

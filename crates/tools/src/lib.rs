@@ -46,7 +46,7 @@ pub mod browser_network;
 pub mod browser_snapshot;
 pub mod browser_tab;
 pub mod command_arguments;
-pub mod command_results;
+mod command_results;
 pub mod commands;
 pub mod config;
 pub mod definition;

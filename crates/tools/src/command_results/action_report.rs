@@ -22,50 +22,37 @@ use super::{
 pub struct ActionReport {
     /// Where the page is now; empty once its tab is closed.
     pub url: String,
-    /// The page's title.
     pub title: Option<String>,
     /// The page was left for another.
     pub navigated: Option<bool>,
     /// The address is another, and the document the same.
     pub same_document: Option<bool>,
-    /// What the new page's server answered.
     pub status: Option<u64>,
-    /// A dialog that is open now.
+    /// One that is open now.
     pub dialog: Option<OpenDialog>,
-    /// The dialog that was answered.
+    /// The one that was answered.
     pub handled: Option<OpenDialog>,
-    /// A tab that was opened.
     pub new_tab: Option<TabAddress>,
-    /// A download that has begun.
     pub download: Option<BegunDownload>,
-    /// How much of the document changed.
     pub changes: Option<ChangeCounts>,
     /// What is to be seen of that.
     #[serde(default, deserialize_with = "facts::known")]
     pub facts: Vec<Fact>,
-    /// How many requests went out.
     pub requests: Option<u64>,
     /// The page was still at work when the wait for it ended.
     pub busy: Option<bool>,
-    /// The action closed the tab.
     pub closed: Option<bool>,
-    /// What was acted on.
     pub element: Option<ActedOn>,
     /// Where it was dragged to.
     pub target: Option<ActedOn>,
-    /// Whether the box is checked now.
     pub checked: Option<bool>,
-    /// What is chosen now.
     pub selected: Option<Vec<String>>,
-    /// What is in the field now.
     pub value: Option<String>,
     /// What is in the fields of a form now.
     pub filled: Option<Vec<FilledField>>,
     /// How far it is scrolled to the right.
     pub x: Option<f64>,
-    /// How far it is scrolled down.
     pub y: Option<f64>,
-    /// There is no more that way.
     pub at_end: Option<bool>,
     /// What another project's browser tells beyond that.
     #[serde(flatten)]
@@ -79,9 +66,7 @@ pub struct ActedOn {
     /// By which it can be acted on again.
     #[serde(rename = "ref")]
     pub reference: String,
-    /// What it is.
     pub role: String,
-    /// What it is called.
     pub name: String,
     /// CSS that matched it alone, where there is such.
     pub selector: Option<String>,
@@ -94,18 +79,14 @@ pub struct OpenDialog {
     /// Such as `confirm`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it says.
     pub message: String,
-    /// What stands in its field.
     pub default_value: Option<String>,
 }
 
 /// A tab, and where it is.
 #[derive(Deserialize, JsonSchema)]
 pub struct TabAddress {
-    /// Its number.
     pub tab: u64,
-    /// What it shows, or will show.
     pub url: String,
     /// Its page's title, once that is there.
     pub title: Option<String>,
@@ -116,25 +97,19 @@ pub struct TabAddress {
 pub struct BegunDownload {
     /// By which it can be waited for.
     pub id: Option<u64>,
-    /// What it is called.
     pub filename: String,
-    /// From where.
     pub url: Option<String>,
 }
 
 /// How many nodes of a document changed.
 #[derive(Deserialize, JsonSchema)]
 pub struct ChangeCounts {
-    /// Nodes that came.
     #[serde(default)]
     pub added: u64,
-    /// Nodes that went.
     #[serde(default)]
     pub removed: u64,
-    /// Attributes that differ.
     #[serde(default)]
     pub attributes: u64,
-    /// Texts that differ.
     #[serde(default)]
     pub text: u64,
 }
@@ -142,13 +117,10 @@ pub struct ChangeCounts {
 /// A field that was filled.
 #[derive(Deserialize, JsonSchema)]
 pub struct FilledField {
-    /// What the caller called it.
     #[serde(default)]
     pub field: String,
-    /// What it is.
     #[serde(default)]
     pub role: String,
-    /// What it is called.
     #[serde(default)]
     pub name: String,
     /// What is in it now; none if the page has taken it away.

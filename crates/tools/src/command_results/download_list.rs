@@ -14,28 +14,21 @@ pub struct DownloadReport {
     pub id: u64,
     /// `in_progress`, `complete` or `interrupted`.
     pub state: String,
-    /// Why it was interrupted.
     pub error: Option<String>,
     /// Where it is on the browser's machine; empty before it has a place.
     pub path: String,
-    /// The last part of that.
     pub filename: String,
-    /// From where.
     pub url: String,
-    /// How much has come.
     pub bytes: Option<u64>,
     /// How much there will be, as far as that is known.
     pub total_bytes: Option<u64>,
-    /// What it is.
     pub mime_type: Option<String>,
 }
 
 /// Downloads, the newest first.
 #[derive(Deserialize, JsonSchema)]
 pub struct DownloadList {
-    /// As many as fit.
     pub downloads: Vec<DownloadReport>,
-    /// How many older ones there are.
     pub older: Option<u64>,
 }
 

@@ -72,9 +72,7 @@ pub enum Fact {
 /// An element, or a text (`role` is `text` then), as it is now.
 #[derive(Deserialize, JsonSchema)]
 pub struct Thing {
-    /// What it is.
     pub role: String,
-    /// What it is called.
     pub name: String,
     /// By which it can be acted on.
     #[serde(rename = "ref")]
@@ -90,16 +88,13 @@ pub struct Thing {
 /// An element or text that went.
 #[derive(Deserialize, JsonSchema)]
 pub struct GoneThing {
-    /// What it was.
     pub role: String,
-    /// What it was called.
     pub name: String,
 }
 
 /// What there is more in the same place of the list.
 #[derive(Deserialize, JsonSchema)]
 pub struct MoreThings {
-    /// How many.
     pub count: u64,
 }
 

@@ -12,10 +12,8 @@ use super::CommandResult;
 /// What a browser measured of a page; what was not measured is left out.
 #[derive(Deserialize, JsonSchema)]
 pub struct Measurements {
-    /// What Chrome counts.
     #[serde(default)]
     pub metrics: BTreeMap<String, f64>,
-    /// What the page's clock says.
     pub timing: BTreeMap<String, f64>,
     /// What it has loaded: how many, and how many bytes over the network.
     #[serde(default)]

@@ -20,21 +20,16 @@ pub struct RequestReport {
     pub id: String,
     /// Such as `GET`.
     pub method: String,
-    /// Where it went.
     pub url: String,
     /// What for, such as `xhr`.
     pub resource_type: Option<String>,
     /// Milliseconds since 1970.
     pub started_at: Option<f64>,
-    /// What it got.
     pub status: Option<u64>,
     /// Why it got nothing.
     pub error: Option<String>,
-    /// How long it took.
     pub ms: Option<u64>,
-    /// How much came over the network.
     pub bytes: Option<f64>,
-    /// Of what came.
     pub mime_type: Option<String>,
     /// Nothing went out for it.
     pub from_cache: Option<bool>,
@@ -66,7 +61,6 @@ impl RequestReport {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestList {
-    /// As many as fit.
     pub requests: Vec<RequestReport>,
     /// From where the next list goes on.
     pub next: u64,
@@ -77,9 +71,8 @@ pub struct RequestList {
     pub forgotten: Option<u64>,
     /// Milliseconds since 1970; what was before is not known.
     pub watched_since: Option<f64>,
-    /// How many mocks are on.
+    /// How many are on.
     pub mocks: Option<u64>,
-    /// What has ended meanwhile.
     pub note: Option<String>,
 }
 
@@ -110,7 +103,6 @@ impl CommandResult for RequestList {
 /// A request that was waited for.
 #[derive(Deserialize, JsonSchema)]
 pub struct AwaitedRequest {
-    /// What it was.
     #[serde(flatten)]
     pub request: RequestReport,
     /// From where the next wait goes on.
@@ -127,22 +119,18 @@ impl CommandResult for AwaitedRequest {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestDetail {
-    /// What it was.
     #[serde(flatten)]
     pub request: RequestReport,
-    /// How long its parts took.
     pub timing: Option<RequestTiming>,
-    /// Why there are no headers.
+    /// Why there are none.
     pub headers: Option<String>,
     /// What went along; what logs somebody in is masked.
     pub request_headers: Option<BTreeMap<String, String>>,
     /// What came along; what logs somebody in is masked.
     pub response_headers: Option<BTreeMap<String, String>>,
-    /// What was sent.
     pub request_body: Option<String>,
     /// Characters that are not told.
     pub request_body_left_out: Option<u64>,
-    /// What came.
     pub response_body: Option<String>,
     /// Characters that are not told.
     pub response_body_left_out: Option<u64>,
@@ -155,13 +143,9 @@ pub struct RequestDetail {
 /// How long the parts of a request took, in milliseconds.
 #[derive(Deserialize, JsonSchema)]
 pub struct RequestTiming {
-    /// Finding the address.
     pub dns: Option<f64>,
-    /// Reaching it.
     pub connect: Option<f64>,
-    /// Agreeing on keys.
     pub tls: Option<f64>,
-    /// Until the first byte.
     pub wait: Option<f64>,
     /// From the first byte to the last.
     pub receive: Option<f64>,
@@ -219,13 +203,9 @@ impl CommandResult for RequestDetail {
 /// The mocks of a tab, the newest first.
 #[derive(Deserialize, JsonSchema)]
 pub struct MockList {
-    /// All that are on.
     pub mocks: Vec<MockReport>,
-    /// How many are gone.
     pub removed: Option<u64>,
-    /// Whether requests are blocked.
     pub enabled: Option<bool>,
-    /// What has ended meanwhile.
     pub note: Option<String>,
 }
 
@@ -233,21 +213,13 @@ pub struct MockList {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MockReport {
-    /// Which requests it is for.
     pub url: String,
-    /// Only such.
     pub method: Option<String>,
-    /// Only such.
     pub resource_type: Option<String>,
-    /// What they get.
     pub status: Option<u64>,
-    /// They fail.
     pub fail: Option<bool>,
-    /// How much they get.
     pub body_length: Option<u64>,
-    /// How often more.
     pub times: Option<u64>,
-    /// How often it was.
     #[serde(default)]
     pub used: u64,
 }
@@ -285,9 +257,7 @@ impl MockReport {
 /// Headers that go along with every request of a tab.
 #[derive(Deserialize, JsonSchema)]
 pub struct HeadersSet {
-    /// Their names.
     pub headers: Vec<String>,
-    /// What has ended meanwhile.
     pub note: Option<String>,
 }
 

@@ -13,31 +13,22 @@ use super::{
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageErrors {
-    /// Exceptions that nobody caught.
     pub page_errors: Vec<PageError>,
-    /// More of these.
     pub page_errors_left_out: Option<u64>,
     /// What the page wrote to the console as errors.
     pub errors: Vec<PageError>,
-    /// More of these.
     pub errors_left_out: Option<u64>,
-    /// Requests that failed.
     pub failed_requests: Vec<RequestReport>,
-    /// More of these.
     pub failed_requests_left_out: Option<u64>,
 }
 
 /// An error of a page, told once.
 #[derive(Deserialize, JsonSchema)]
 pub struct PageError {
-    /// What it says.
     pub text: String,
-    /// How often it came.
     #[serde(default)]
     pub count: u64,
-    /// In which script.
     pub url: Option<String>,
-    /// On which line.
     pub line: Option<u64>,
 }
 

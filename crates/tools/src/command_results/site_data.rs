@@ -13,15 +13,12 @@ use super::{CommandResult, counted};
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cookie {
-    /// Its name.
     pub name: String,
     /// Its value, or a mask.
     pub value: String,
     /// Where it goes; with a dot for what is below, too.
     pub domain: String,
-    /// Below which path.
     pub path: String,
-    /// Over https only.
     #[serde(default)]
     pub secure: bool,
     /// Not for scripts.
@@ -52,9 +49,7 @@ impl Cookie {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CookieList {
-    /// As many as fit.
     pub cookies: Vec<Cookie>,
-    /// How many more there are.
     pub left_out: Option<u64>,
 }
 
@@ -74,7 +69,6 @@ impl CommandResult for CookieList {
 /// A cookie that was set.
 #[derive(Deserialize, JsonSchema)]
 pub struct CookieSet {
-    /// As it is now.
     pub cookie: Cookie,
 }
 
@@ -87,7 +81,6 @@ impl CommandResult for CookieSet {
 /// Cookies that are gone.
 #[derive(Deserialize, JsonSchema)]
 pub struct CookiesCleared {
-    /// How many.
     pub cleared: u64,
     /// What they were called, as many as fit.
     pub names: Vec<String>,
@@ -106,11 +99,8 @@ impl CommandResult for CookiesCleared {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Storage {
-    /// Which of its storages.
     pub storage_type: String,
-    /// How many keys it has.
     pub keys: u64,
-    /// Those that were asked for.
     pub storage: BTreeMap<String, Value>,
     /// Keys that were too many to be told.
     pub left_out_keys: Option<u64>,
@@ -154,11 +144,8 @@ pub(super) fn entry(name: &str, value: &Value) -> String {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StorageSet {
-    /// In which storage.
     pub storage_type: String,
-    /// Which.
     pub key: String,
-    /// How many keys it has now.
     pub keys: u64,
 }
 
@@ -176,7 +163,6 @@ impl CommandResult for StorageSet {
 pub struct StorageCleared {
     /// Which, or `all`.
     pub storage_type: String,
-    /// How many keys it had.
     pub cleared: u64,
 }
 
