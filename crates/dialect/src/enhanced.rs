@@ -108,23 +108,10 @@ impl Dialect for Enhanced {
     fn send(&mut self, message: ToBrowser) -> Vec<Output> {
         match message {
             ToBrowser::Welcome(_) => vec![self.name_it("connected")],
-            ToBrowser::Call(call) => match self.call(&call) {
-                Ok(output) => vec![output],
-                Err(fault) => vec![foreign::failed(call.id, fault)],
-            },
-            ToBrowser::Cancel(call) => {
-                self.pending.take(call);
-                Vec::new()
+            ToBrowser::Call(call) => {
+                vec![self.call(&call).unwrap_or_else(|fault| foreign::failed(call.id, fault))]
             }
-            ToBrowser::Ping => vec![Output::Ping],
-            ToBrowser::Bye(closing) => vec![Output::Close(closing)],
-            ToBrowser::CallQuery(_)
-            | ToBrowser::Mention { .. }
-            | ToBrowser::Changed(_)
-            | ToBrowser::ReplayRequest(_)
-            | ToBrowser::ReplayPage(_)
-            | ToBrowser::Challenge { .. }
-            | ToBrowser::Ack(_) => Vec::new(),
+            other => foreign::send_other(other, &mut self.pending),
         }
     }
 }

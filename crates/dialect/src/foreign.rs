@@ -13,13 +13,14 @@ pub mod tabs;
 
 use model::{
     CallId, Change, Code, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level,
-    NumberedChange, Reply, StateBody, StateUpdate, TabId, Work,
+    NumberedChange, Reply, StateBody, StateUpdate, TabId, ToBrowser, Work,
     json::{cut, shorten},
     shape,
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json, value::RawValue};
 
+use self::pending::Pending;
 use crate::{Frame, Output};
 
 /// Characters of an event's name.
@@ -103,6 +104,28 @@ pub fn write_flat(kind: &str, fields: &Json) -> Output {
     };
     message.insert("type".to_owned(), json!(kind));
     Output::Write(Value::Object(message).to_string())
+}
+
+/// Sends what clients without a replay are told in the same way, and leaves out what they have no
+/// words for. A client cannot stop what it does; the answer to a cancelled call will be nobody's.
+pub fn send_other<T>(message: ToBrowser, pending: &mut Pending<T>) -> Vec<Output> {
+    match message {
+        ToBrowser::Ping => vec![Output::Ping],
+        ToBrowser::Bye(closing) => vec![Output::Close(closing)],
+        ToBrowser::Cancel(call) => {
+            pending.take(call);
+            Vec::new()
+        }
+        ToBrowser::Welcome(_)
+        | ToBrowser::Call(_)
+        | ToBrowser::CallQuery(_)
+        | ToBrowser::Mention { .. }
+        | ToBrowser::Changed(_)
+        | ToBrowser::ReplayRequest(_)
+        | ToBrowser::ReplayPage(_)
+        | ToBrowser::Challenge { .. }
+        | ToBrowser::Ack(_) => Vec::new(),
+    }
 }
 
 /// Makes an instance id of whatever a client calls itself.

@@ -92,25 +92,10 @@ impl Dialect for Webmcp {
 
     fn send(&mut self, message: ToBrowser) -> Vec<Output> {
         match message {
-            ToBrowser::Call(call) => match self.call(&call) {
-                Ok(output) => vec![output],
-                Err(fault) => vec![foreign::failed(call.id, fault)],
-            },
-            ToBrowser::Cancel(call) => {
-                self.pending.take(call);
-                Vec::new()
+            ToBrowser::Call(call) => {
+                vec![self.call(&call).unwrap_or_else(|fault| foreign::failed(call.id, fault))]
             }
-            ToBrowser::Ping => vec![Output::Ping],
-            ToBrowser::Bye(closing) => vec![Output::Close(closing)],
-            // `connect` was said at the beginning; there is nothing to add.
-            ToBrowser::Welcome(_)
-            | ToBrowser::CallQuery(_)
-            | ToBrowser::Mention { .. }
-            | ToBrowser::Changed(_)
-            | ToBrowser::ReplayRequest(_)
-            | ToBrowser::ReplayPage(_)
-            | ToBrowser::Challenge { .. }
-            | ToBrowser::Ack(_) => Vec::new(),
+            other => foreign::send_other(other, &mut self.pending),
         }
     }
 }
