@@ -11,7 +11,7 @@ use hyper_util::rt::TokioIo;
 use machine::{ReachError, private};
 use serde_json::Value;
 
-use crate::{cli::Target, config::Own, failure::Failure};
+use crate::{cli::Target, failure::Failure};
 
 /// The hub of a data folder, reached through its private socket: nobody else can answer there, so no
 /// token is shown to anybody.
@@ -25,7 +25,7 @@ impl Api {
     /// Takes the hub that a command line means.
     pub fn new(target: &Target) -> Self {
         let port = target.port.filter(|port| *port != 0);
-        Self { data: data_folder(target.data.as_ref()), port }
+        Self { data: target.data.path(), port }
     }
 
     /// Takes the hub of a data folder.
@@ -157,7 +157,33 @@ fn unreachable(error: ReachError) -> Failure {
     }
 }
 
-/// Returns the data folder that counts: the one that was named, or the usual one.
-pub fn data_folder(named: Option<&PathBuf>) -> PathBuf {
-    named.cloned().unwrap_or_else(|| Own::default().data)
+/// Returns the port of the hub, or of the last one, or the usual one; and whether it is there.
+pub fn find_hub(data: &Path) -> (u16, bool) {
+    let found = block_on(async {
+        Ok(match machine::status(data).await.map_err(Failure::failed)? {
+            machine::Status::Running(hub) => (hub.port, true),
+            machine::Status::Unresponsive(record) => (record.port, true),
+            machine::Status::Stale(record) => (record.port, false),
+            machine::Status::NotRunning => {
+                let record = machine::record::read(data).map_err(Failure::failed)?;
+                (record.map_or(0, |record| record.port), false)
+            }
+        })
+    });
+    match found {
+        Ok((port, running)) if port != 0 => (port, running),
+        _ => (edge::Config::default().port, false),
+    }
+}
+
+/// Refuses to touch the data of a hub that is there.
+pub fn must_not_run(data: &Path) -> Result<(), Failure> {
+    block_on(async {
+        match machine::status(data).await.map_err(Failure::failed)? {
+            machine::Status::Running(_) | machine::Status::Unresponsive(_) => {
+                Err(Failure::refused("a hub works with that data; stop it first: tabwire stop"))
+            }
+            machine::Status::Stale(_) | machine::Status::NotRunning => Ok(()),
+        }
+    })
 }

@@ -14,7 +14,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Par
 use crate::{
     command,
     config::{
-        Layers,
+        Layers, Own,
         table::{self, Kind},
     },
     failure::Failure,
@@ -173,12 +173,26 @@ pub struct ConformanceServer {
     pub allow_origin: Vec<String>,
 }
 
-/// Which hub a command joins, and the one that it starts where none runs.
-#[derive(Debug, PartialEq, Args)]
-pub struct JoinedHub {
+/// Where a hub keeps its data; by this folder it is found.
+#[derive(Debug, Clone, PartialEq, Args)]
+pub struct DataFolder {
     /// The folder of the hub's data.
     #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
     pub data: Option<PathBuf>,
+}
+
+impl DataFolder {
+    /// Returns the folder that was named, or the usual one.
+    pub fn path(&self) -> PathBuf {
+        self.data.clone().unwrap_or_else(|| Own::default().data)
+    }
+}
+
+/// Which hub a command joins, and the one that it starts where none runs.
+#[derive(Debug, PartialEq, Args)]
+pub struct JoinedHub {
+    #[command(flatten)]
+    pub data: DataFolder,
     /// The port of a hub that has to be started.
     #[arg(long, env = "TABWIRE_PORT", value_name = "PORT")]
     pub port: Option<u16>,
@@ -254,9 +268,8 @@ impl PageName {
 
 #[derive(Args)]
 pub struct Status {
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFolder,
     /// Prints JSON for programs.
     #[arg(long)]
     pub json: bool,
@@ -264,9 +277,8 @@ pub struct Status {
 
 #[derive(Args)]
 pub struct Stop {
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFolder,
     /// Ends a hub that does not answer, or not in time.
     #[arg(long)]
     pub force: bool,
@@ -284,9 +296,8 @@ pub struct Target {
     /// The port that the hub must have; another one is an error.
     #[arg(long, env = "TABWIRE_PORT", value_name = "PORT")]
     pub port: Option<u16>,
-    /// The folder of the hub's data, by which the hub is found.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFolder,
     /// Prints JSON for programs.
     #[arg(long)]
     pub json: bool,
@@ -376,9 +387,8 @@ pub struct Dialects {
 
 #[derive(Args)]
 pub struct Token {
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFolder,
     /// The hub's port [default: that of the hub which runs, or ran last].
     #[arg(long, env = "TABWIRE_PORT", value_name = "PORT")]
     pub port: Option<u16>,

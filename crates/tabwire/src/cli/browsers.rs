@@ -1,10 +1,8 @@
 //! The options of `browser`, `pair`, `unpair` and `native-host`.
 
-use std::path::PathBuf;
-
 use clap::{Args, Subcommand};
 
-use super::Target;
+use super::{DataFolder, Target};
 
 #[derive(Args)]
 pub struct Browser {
@@ -70,9 +68,8 @@ pub struct Pair {
     /// Shows the code and does not wait until it is used.
     #[arg(long, conflicts_with = "list")]
     pub no_wait: bool,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFolder,
     /// Prints JSON for programs, one object per line.
     #[arg(long)]
     pub json: bool,
@@ -86,9 +83,8 @@ pub struct Unpair {
     /// All of them.
     #[arg(long)]
     pub all: bool,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFolder,
     /// Prints JSON for programs.
     #[arg(long)]
     pub json: bool,
@@ -99,9 +95,8 @@ pub struct NativeHost {
     /// The extension that asks, as the browser says it.
     #[arg(value_name = "chrome-extension://ID/")]
     pub origin: String,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFolder,
     /// Which start of ours the browser belongs to.
     #[arg(long, value_name = "ID")]
     pub launch: Option<String>,

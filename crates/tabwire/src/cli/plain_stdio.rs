@@ -7,7 +7,7 @@
 
 use std::{ffi::OsString, time::Duration};
 
-use super::{JoinedHub, Stdio};
+use super::{DataFolder, JoinedHub, Stdio};
 
 /// What `--idle-exit` is when it is not given, as in [`JoinedHub`].
 const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
@@ -62,7 +62,8 @@ pub fn read(
         Some(port) => Some(port.parse().ok()?),
         None => None,
     };
-    let hub = JoinedHub { data: data.map(Into::into), port, idle_exit, no_start };
+    let data = DataFolder { data: data.map(Into::into) };
+    let hub = JoinedHub { data, port, idle_exit, no_start };
     Some(Stdio { session, request_timeout, hub })
 }
 
@@ -155,7 +156,7 @@ mod tests {
         };
         let line = ["stdio", "--port", "9001"].map(OsString::from);
         let hub = read(line, environment).unwrap().hub;
-        assert_eq!((hub.port, hub.data), (Some(9001), Some("/some/where".into())));
+        assert_eq!((hub.port, hub.data.path()), (Some(9001), "/some/where".into()));
         let wrong = read(["stdio".into()], |_| Some("not a port".into()));
         assert_eq!(wrong, None);
     }

@@ -1,9 +1,9 @@
 //! The options of `install`, `uninstall` and `doctor`.
 
-use std::path::PathBuf;
-
 use clap::{Args, builder::PossibleValuesParser};
 use machine::install::{BROWSERS, CLIENTS};
+
+use super::DataFolder;
 
 #[derive(Args)]
 pub struct Install {
@@ -21,9 +21,8 @@ pub struct Install {
     pub no_extension: bool,
     #[command(flatten)]
     pub how: How,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFolder,
 }
 
 #[derive(Args)]
@@ -36,9 +35,8 @@ pub struct Uninstall {
     pub data_too: bool,
     #[command(flatten)]
     pub how: How,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFolder,
 }
 
 /// How changes are made.
@@ -60,9 +58,8 @@ pub struct Doctor {
     /// The port that a hub would take [default: as the settings say].
     #[arg(long, value_name = "PORT")]
     pub port: Option<u16>,
-    /// The folder of the hub's data.
-    #[arg(long, env = "TABWIRE_DATA", value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
+    #[command(flatten)]
+    pub data: DataFolder,
     /// Prints JSON for programs.
     #[arg(long)]
     pub json: bool,

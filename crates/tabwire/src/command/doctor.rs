@@ -53,7 +53,7 @@ fn tell(out: &mut impl Write, finding: &Finding) -> Result<(), Failure> {
 }
 
 async fn look(options: &Doctor) -> Result<Vec<Finding>, Failure> {
-    let what = installation(options.data.as_deref())?;
+    let what = installation(&options.data.path())?;
     let (finding, settings) = settings();
     let patient = Patient {
         what,
@@ -118,7 +118,7 @@ async fn connected(options: &Doctor, running: Option<JoinWelcome>) -> Finding {
         let mend = "start one (tabwire serve, or an AI client), and look again";
         return Finding::warning(check, "cannot be told while no hub answers", mend);
     }
-    let body = match Api::of(&api::data_folder(options.data.as_ref())).get("/api/sessions").await {
+    let body = match Api::of(&options.data.path()).get("/api/sessions").await {
         Ok(body) => body,
         Err(failure) => {
             let mend = "look at hub.log in the data folder";

@@ -27,7 +27,7 @@ pub const UNPACK: Option<Unpack> =
     Some(|data| crate::extension::unpack(data).map_err(Failure::failed));
 
 pub fn run(options: &Install) -> Result<(), Failure> {
-    let what = installation(options.data.as_deref())?;
+    let what = installation(&options.data.path())?;
     let wanted = Wanted {
         clients: options.clients.clone(),
         no_clients: options.no_clients,
@@ -43,7 +43,7 @@ pub fn run(options: &Install) -> Result<(), Failure> {
 }
 
 /// Says what is installed, and where this user's things lie.
-pub fn installation(data: Option<&Path>) -> Result<Installation, Failure> {
+pub fn installation(data: &Path) -> Result<Installation, Failure> {
     let home = env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
     let home = home.ok_or_else(|| Failure::usage("HOME is not set, so nothing can be found"))?;
     let named =
@@ -61,7 +61,7 @@ pub fn installation(data: Option<&Path>) -> Result<Installation, Failure> {
         home,
     };
     let usual = std::path::absolute(Own::default().data)?;
-    let data = data.map(std::path::absolute).transpose()?.unwrap_or_else(|| usual.clone());
+    let data = std::path::absolute(data)?;
     let program = own_program()?;
     let text = |path: &Path| {
         let no_text = || Failure::failed(format!("{} is not valid text", path.display()));

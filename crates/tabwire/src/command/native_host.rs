@@ -12,7 +12,7 @@ use guard::{
 use machine::native_host::{Answer, Request};
 use model::InstanceId;
 
-use crate::{api, cli::NativeHost, config::Own, failure::Failure};
+use crate::{api, cli::NativeHost, failure::Failure};
 
 pub fn run(options: &NativeHost) -> Result<(), Failure> {
     if options.origin.trim_end_matches('/') != extension_origin() {
@@ -22,7 +22,7 @@ pub fn run(options: &NativeHost) -> Result<(), Failure> {
             extension_origin()
         )));
     }
-    let data = options.data.clone().unwrap_or_else(|| Own::default().data);
+    let data = options.data.path();
     let (reading, writing) = (io::stdin().lock(), io::stdout().lock());
     machine::native_host::serve(reading, writing, |request| {
         answer(&data, options, request).unwrap_or_else(Answer::refused)
@@ -38,28 +38,7 @@ fn answer(data: &Path, options: &NativeHost, request: Request) -> Result<Answer,
     let name = options.name.as_deref().or(browser.as_deref());
     let enrolled = Pairings::of(data).enroll(&instance, name, options.launch.as_deref());
     let key = enrolled.map_err(|refusal: Refusal| text(&refusal))?;
-    let (port, running) = find_hub(data);
+    let (port, running) = api::find_hub(data);
     let launched = options.launch.is_some();
     Ok(Answer::Hub { port, key: key.reveal(), name: options.name.clone(), running, launched })
-}
-
-/// Returns the port of the hub, or of the last one, or the usual one; and whether it is there.
-fn find_hub(data: &Path) -> (u16, bool) {
-    let mut found = (0, false);
-    let asked = api::block_on(async {
-        found = match machine::status(data).await.map_err(Failure::failed)? {
-            machine::Status::Running(hub) => (hub.port, true),
-            machine::Status::Unresponsive(record) => (record.port, true),
-            machine::Status::Stale(record) => (record.port, false),
-            machine::Status::NotRunning => {
-                let record = machine::record::read(data).map_err(Failure::failed)?;
-                (record.map_or(0, |record| record.port), false)
-            }
-        };
-        Ok(())
-    });
-    match (asked, found) {
-        (Ok(()), (port, running)) if port != 0 => (port, running),
-        _ => (edge::Config::default().port, false),
-    }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::stdio::joiner;
 use crate::{
-    api::{self, Api, data_folder},
+    api::{self, Api},
     cli::Open,
     failure::Failure,
     terminal,
@@ -50,7 +50,7 @@ pub fn run(options: &Open) -> Result<(), Failure> {
 }
 
 fn print_link(options: &Open) -> Result<(), Failure> {
-    let api = Api::of(&data_folder(options.hub.data.as_ref()));
+    let api = Api::of(&options.hub.data.path());
     let made = api::block_on(async { api.post("/api/links", &json!({})).await })?;
     let hosts = made["hosts"].as_array().into_iter().flatten().filter_map(Value::as_str);
     let hosts: Vec<_> = hosts.collect();

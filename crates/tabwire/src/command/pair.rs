@@ -13,13 +13,13 @@ use guard::{
 use machine::discovery::iso_time;
 use serde_json::{Value, json};
 
-use crate::{api, cli::Pair, config::Own, failure::Failure, terminal};
+use crate::{api, cli::Pair, failure::Failure, terminal};
 
 /// How often it is looked whether the code was used.
 const LOOK: Duration = Duration::from_millis(200);
 
 pub fn run(options: &Pair) -> Result<(), Failure> {
-    let data = options.data.clone().unwrap_or_else(|| Own::default().data);
+    let data = options.data.path();
     let pairings = open(&data)?;
     if options.list {
         return list(&pairings, options.json);

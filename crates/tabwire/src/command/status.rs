@@ -5,10 +5,10 @@ use std::io::Write;
 use machine::{HubRecord, Status as Found};
 use serde_json::json;
 
-use crate::{api, cli::Status, config::Own, failure::Failure, terminal};
+use crate::{api, cli::Status, failure::Failure, terminal};
 
 pub fn run(options: &Status) -> Result<(), Failure> {
-    let data = options.data.clone().unwrap_or_else(|| Own::default().data);
+    let data = options.data.path();
     api::block_on(async {
         let found = machine::status(&data).await.map_err(Failure::failed)?;
         let mut out = terminal::stdout();

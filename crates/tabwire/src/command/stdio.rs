@@ -17,7 +17,6 @@ use tokio::{io::Interest, net::unix::pipe};
 use crate::{
     api,
     cli::{JoinedHub, Stdio},
-    config::Own,
     failure::Failure,
 };
 
@@ -78,7 +77,7 @@ async fn output_unread() {
 
 /// Makes the way to the hub that is meant, which is started where none runs and one may be.
 pub fn joiner(hub: &JoinedHub) -> Result<Joiner, Failure> {
-    let data = hub.data.clone().unwrap_or_else(|| Own::default().data);
+    let data = hub.data.path();
     let start = match hub.no_start {
         true => None,
         false => Some(background_hub(&data, hub.idle_exit, hub.port)?),

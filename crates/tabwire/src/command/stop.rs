@@ -5,10 +5,10 @@ use std::io::Write;
 use machine::{ControlError, Stopped};
 use serde_json::json;
 
-use crate::{api, cli::Stop, config::Own, failure::Failure, launcher::end_leftovers, terminal};
+use crate::{api, cli::Stop, failure::Failure, launcher::end_leftovers, terminal};
 
 pub fn run(options: &Stop) -> Result<(), Failure> {
-    let data = options.data.clone().unwrap_or_else(|| Own::default().data);
+    let data = options.data.path();
     api::block_on(async {
         let stopped = machine::stop(&data, options.force, options.timeout).await;
         // A hub that died, or is ended by force, leaves the browsers that it has started.

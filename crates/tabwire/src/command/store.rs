@@ -25,7 +25,7 @@ pub fn run(options: &Store) -> Result<(), Failure> {
     match options.action {
         StoreAction::Check => check(&file, options.json),
         StoreAction::Compact => {
-            must_not_run(&own.data)?;
+            api::must_not_run(&own.data)?;
             compact(&file, options.json)
         }
         StoreAction::Export => {
@@ -75,16 +75,4 @@ fn compact(file: &Path, as_json: bool) -> Result<(), Failure> {
         false => writeln!(out, "{before} bytes before, {after} after")?,
     }
     Ok(())
-}
-
-/// A file that a hub has open is not worked on.
-fn must_not_run(data: &Path) -> Result<(), Failure> {
-    api::block_on(async {
-        match machine::status(data).await.map_err(Failure::failed)? {
-            machine::Status::Running(_) | machine::Status::Unresponsive(_) => {
-                Err(Failure::refused("a hub has the store open; stop it first: tabwire stop"))
-            }
-            machine::Status::Stale(_) | machine::Status::NotRunning => Ok(()),
-        }
-    })
 }

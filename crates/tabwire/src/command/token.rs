@@ -8,13 +8,10 @@ use serde_json::{Value, json};
 use crate::{api, cli::Token, failure::Failure, terminal};
 
 pub fn run(options: &Token) -> Result<(), Failure> {
-    let data = api::data_folder(options.data.as_ref());
+    let data = options.data.path();
     machine::folder::open(&data).map_err(Failure::failed)?;
     let token = own_token::ensure(&data).map_err(Failure::failed)?;
-    let port = match options.port {
-        Some(port) => port,
-        None => api::block_on(async { Ok(last_port(&data).await) })?,
-    };
+    let port = options.port.unwrap_or_else(|| api::find_hub(&data).0);
     let url = format!("http://127.0.0.1:{port}/mcp");
     let mut out = terminal::stdout();
     match options.json {
@@ -25,18 +22,6 @@ pub fn run(options: &Token) -> Result<(), Failure> {
         false => writeln!(out, "{}", for_people(&token, &url))?,
     }
     Ok(())
-}
-
-/// Returns the port of the hub that runs, or of the last one, or the usual one.
-async fn last_port(data: &std::path::Path) -> u16 {
-    let port = match machine::status(data).await {
-        Ok(machine::Status::Running(hub)) => hub.port,
-        _ => machine::record::read(data).ok().flatten().map_or(0, |record| record.port),
-    };
-    match port {
-        0 => edge::Config::default().port,
-        port => port,
-    }
 }
 
 fn for_people(token: &str, url: &str) -> String {

@@ -6,9 +6,9 @@ use super::install::{carry_out, installation};
 use crate::{api, cli::setup::Uninstall, failure::Failure};
 
 pub fn run(options: &Uninstall) -> Result<(), Failure> {
-    let what = installation(options.data.as_deref())?;
+    let what = installation(&options.data.path())?;
     if options.data_too && !options.how.dry_run {
-        must_not_run(&what.data)?;
+        api::must_not_run(&what.data)?;
     }
     let unwanted = Unwanted { clients: options.clients.clone(), data: options.data_too };
     let parts = install::undo(&what, &unwanted);
@@ -16,17 +16,4 @@ pub fn run(options: &Uninstall) -> Result<(), Failure> {
     let next = "remove the extension on the browser's page of extensions as well".to_owned();
     let next = if extension { vec![next] } else { Vec::new() };
     carry_out("uninstall", &parts, &options.how, &next)
-}
-
-/// What a hub has open is not removed.
-fn must_not_run(data: &std::path::Path) -> Result<(), Failure> {
-    api::block_on(async {
-        match machine::status(data).await {
-            Ok(machine::Status::Running(_) | machine::Status::Unresponsive(_)) => {
-                Err(Failure::refused("a hub works with that data; stop it first: tabwire stop"))
-            }
-            Ok(machine::Status::Stale(_) | machine::Status::NotRunning) => Ok(()),
-            Err(error) => Err(Failure::failed(error)),
-        }
-    })
 }

@@ -13,13 +13,12 @@ use super::pair;
 use crate::{
     api::{self, Api},
     cli::Unpair,
-    config::Own,
     failure::Failure,
     terminal,
 };
 
 pub fn run(options: &Unpair) -> Result<(), Failure> {
-    let data = options.data.clone().unwrap_or_else(|| Own::default().data);
+    let data = options.data.path();
     let pairings = pair::open(&data)?;
     api::block_on(async {
         let wanted = match &options.browser {
