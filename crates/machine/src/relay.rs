@@ -4,7 +4,7 @@
 //! - [`ledger`]: the books: which requests are open and what becomes of them; [`told`]: what a
 //!   client has told a hub and the next one must hear;
 //! - [`envelope`], [`request`]: what is read of a line; [`answer`]: what is said in a hub's place;
-//! - [`lines`], [`overlong`], [`outbox`], [`link`]: lines in and out; [`pace`]: when to try again.
+//! - [`outbox`], [`link`]: lines out, and the hub of this moment; [`pace`]: when to try again.
 //!
 //! It joins the hub of the machine, or starts one, and carries lines both ways. When the hub dies
 //! it keeps its client's stream open and joins the next one. It ends when its standard input ends,
@@ -13,28 +13,21 @@
 mod answer;
 mod envelope;
 mod ledger;
-mod lines;
 mod link;
 mod outbox;
-mod overlong;
 mod pace;
 mod request;
 mod told;
 
 use std::{io, pin::Pin, time::Duration};
 
+use lines::{Line, Lines};
 use tokio::{
     io::{AsyncRead, AsyncWrite, BufReader},
     time::{self, Instant},
 };
 
-use self::{
-    ledger::Ledger,
-    lines::{Line, Lines},
-    link::HubLink,
-    outbox::Outbox,
-    pace::Pace,
-};
+use self::{ledger::Ledger, link::HubLink, outbox::Outbox, pace::Pace};
 use crate::{
     join::{JoinError, Joiner},
     private::{JoinHello, Membership},
@@ -269,6 +262,7 @@ impl<In: AsyncRead + Unpin, Out: AsyncWrite + Unpin> Relay<In, Out> {
         match line {
             Line::Whole(line) => self.outbox.extend(self.ledger.said(line, now)),
             Line::TooLong(id) => {
+                let id = id.and_then(|id| serde_json::from_str::<envelope::Id>(&id).ok());
                 let words = format!("the line is longer than {} bytes", self.limits.line);
                 self.outbox.push(answer::refusal(id.as_ref(), &words));
             }

@@ -24,8 +24,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Backend, Caller, Mcp, Server,
+    client_message::{is_object, refusal, refusal_of_id, refusal_of_shape},
     large_answers::{HTTP_ROOM, LargeAnswers},
-    lines::{is_object, refusal, refusal_of_id, refusal_of_shape},
     sessions::Sessions,
     sliced_body::SlicedBody,
 };

@@ -8,7 +8,7 @@
 //! - [`roots`]: the folders that older clients announce.
 //! - [`question`]: asking the user in the middle of a call, in either era.
 //! - [`http`], [`sessions`]: the endpoint for `/mcp` and the sessions of older clients.
-//! - [`stream`], [`lines`], [`oversize`]: one client on a byte stream, such as stdio.
+//! - [`stream`], [`client_message`]: one client on a byte stream, such as stdio, and what it says.
 //! - [`hub_backend`]: the hub as a backend: tools, resources, prompts, completion.
 //! - [`conformance`]: the fixture that the official suite runs against.
 
@@ -16,14 +16,13 @@ pub mod backend;
 pub mod call;
 pub mod caller;
 pub mod changes;
+pub mod client_message;
 pub mod conformance;
 mod connection;
 pub mod era;
 pub mod http;
 pub mod hub_backend;
 mod large_answers;
-pub mod lines;
-mod oversize;
 pub mod question;
 mod roots;
 pub mod server;

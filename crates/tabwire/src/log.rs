@@ -170,7 +170,9 @@ mod tests {
     fn every_room_is_known() {
         let crates = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).unwrap();
         let names = crates.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        let mut rooms: Vec<_> = names.filter(|name| name != "testkit").collect();
+        // Those that never log anything may miss.
+        let mute = ["lines", "testkit"];
+        let mut rooms: Vec<_> = names.filter(|name| !mute.contains(&name.as_str())).collect();
         rooms.sort();
         assert_eq!(rooms, ROOMS);
     }

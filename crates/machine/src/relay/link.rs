@@ -1,14 +1,12 @@
 //! The connection to the hub of this moment: which line is being written, and how far.
 
+use lines::Lines;
 use tokio::{
     io::{self, AsyncWriteExt, BufReader},
     net::unix::{OwnedReadHalf, OwnedWriteHalf},
 };
 
-use super::{
-    ledger::{Ledger, Parcel},
-    lines::Lines,
-};
+use super::ledger::{Ledger, Parcel};
 use crate::private::Membership;
 
 /// The longest line of a hub. It is ours and says nothing longer; whatever does is no hub.

@@ -6,6 +6,7 @@
 use std::{sync::Arc, time::Duration};
 
 use bytes::{BufMut, Bytes, BytesMut};
+use lines::{Line, Lines};
 use rmcp::{
     RoleServer,
     model::{
@@ -15,7 +16,7 @@ use rmcp::{
     transport::Transport,
 };
 use tokio::{
-    io::{self, AsyncRead},
+    io::{self, AsyncRead, BufReader},
     sync::mpsc,
     time::{self, Instant},
 };
@@ -26,8 +27,8 @@ use super::{
     admission::{Backlog, Entry, OpenRequests},
 };
 use crate::{
+    client_message::{decode, read_id},
     large_answers::{LargeAnswers, STREAM_ROOM},
-    lines::{Line, Lines, decode},
 };
 
 /// The code of a request that was refused because too many are open.
@@ -39,7 +40,7 @@ const SETTLE: Duration = Duration::from_millis(50);
 
 /// One client's stream, as `rmcp` sees it.
 pub(super) struct LineTransport<R> {
-    lines: Lines<R>,
+    lines: Lines<BufReader<R>>,
     limits: Limits,
     open: Arc<OpenRequests>,
     /// `None` once closed.
@@ -67,7 +68,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
         ended: CancellationToken,
     ) -> Self {
         Self {
-            lines: Lines::new(input, limits.line),
+            lines: Lines::new(BufReader::new(input), limits.line),
             limits,
             open: Arc::default(),
             outbox: Some(outbox),
@@ -113,7 +114,7 @@ impl<R: AsyncRead + Unpin + Send> LineTransport<R> {
         let read = match line {
             Ok(Line::Whole(line)) if is_blank(&line) => return Some(()),
             Ok(Line::Whole(line)) => decode(&line),
-            Ok(Line::TooLong(id)) => Err(too_long(id, self.limits.line)),
+            Ok(Line::TooLong(id)) => Err(too_long(id.as_deref(), self.limits.line)),
             Ok(Line::End) => return None,
             Err(error) => {
                 tracing::debug!(%error, "input failed");
@@ -238,9 +239,9 @@ fn settles(request: &ClientRequest) -> bool {
     }
 }
 
-fn too_long(id: Option<RequestId>, limit: usize) -> JsonRpcError {
+fn too_long(id: Option<&str>, limit: usize) -> JsonRpcError {
     let message = format!("the line is longer than {limit} bytes");
-    JsonRpcError::new(id, ErrorData::invalid_request(message, None))
+    JsonRpcError::new(id.and_then(read_id), ErrorData::invalid_request(message, None))
 }
 
 fn cancelled(message: &ClientJsonRpcMessage) -> Option<&RequestId> {

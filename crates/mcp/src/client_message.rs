@@ -1,96 +1,14 @@
-//! Reads newline-delimited messages of bounded length from a byte stream.
+//! Decodes what a client says, or says what is wrong with what is no message.
 //!
-//! Gives out one raw line at a time; a line that is too long is dropped as it arrives, and only
-//! its request id is remembered, so that somebody can be told. Also decodes a line, or says what
-//! is wrong with one that is no message. Cancel-safe: a dropped read goes on where it stopped.
+//! Takes the bytes of one line or one body. Nothing is read from a stream here.
 
+use lines::IdFinder;
 use rmcp::model::{ClientJsonRpcMessage, ErrorData, JsonRpcError, RequestId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use tokio::io::{self, AsyncBufReadExt, AsyncRead, BufReader};
-
-use crate::oversize::IdFinder;
 
 /// Bytes of an id that is a text, as it is written between its quotes.
 const LONGEST_ID: usize = 1024;
-
-/// A reader of lines up to a limit.
-pub struct Lines<R> {
-    source: BufReader<R>,
-    limit: usize,
-    line: Vec<u8>,
-    /// Present while the rest of a line beyond the limit is being dropped.
-    oversize: Option<IdFinder>,
-}
-
-/// What was read.
-#[derive(Debug, PartialEq)]
-pub enum Line {
-    /// One line without its end; the last one may have had none.
-    Whole(Vec<u8>),
-    /// A line beyond the limit, with the id of the request it was, if it was one.
-    TooLong(Option<RequestId>),
-    /// The stream ended.
-    End,
-}
-
-impl<R: AsyncRead + Unpin> Lines<R> {
-    /// Reads from `source` lines of at most `limit` bytes.
-    pub fn new(source: R, limit: usize) -> Self {
-        Self { source: BufReader::new(source), limit, line: Vec::new(), oversize: None }
-    }
-
-    /// Returns the next line.
-    pub async fn next(&mut self) -> io::Result<Line> {
-        loop {
-            let available = self.source.fill_buf().await?;
-            if available.is_empty() {
-                return Ok(self.finish());
-            }
-            // No await from here to the end of the loop, so nothing is consumed and then lost.
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let taken = end.map_or(available.len(), |end| end + 1);
-            let piece = &available[..end.unwrap_or(taken)];
-            keep(piece, &mut self.line, &mut self.oversize, self.limit);
-            self.source.consume(taken);
-            if end.is_some() {
-                return Ok(self.cut());
-            }
-        }
-    }
-
-    fn cut(&mut self) -> Line {
-        if let Some(finder) = self.oversize.take() {
-            return Line::TooLong(finder.found());
-        }
-        let mut line = std::mem::take(&mut self.line);
-        if line.last() == Some(&b'\r') {
-            line.pop();
-        }
-        Line::Whole(line)
-    }
-
-    fn finish(&mut self) -> Line {
-        if self.line.is_empty() && self.oversize.is_none() {
-            return Line::End;
-        }
-        self.cut()
-    }
-}
-
-fn keep(piece: &[u8], line: &mut Vec<u8>, oversize: &mut Option<IdFinder>, limit: usize) {
-    if let Some(finder) = oversize {
-        finder.feed(piece);
-    } else if line.len() + piece.len() > limit {
-        let mut finder = IdFinder::default();
-        finder.feed(line);
-        finder.feed(piece);
-        *oversize = Some(finder);
-        *line = Vec::new();
-    } else {
-        line.extend_from_slice(piece);
-    }
-}
 
 /// Reads a line as a message; the error is what to answer.
 pub fn decode(line: &[u8]) -> Result<ClientJsonRpcMessage, JsonRpcError> {
@@ -112,7 +30,7 @@ pub(crate) fn refusal_of_shape(message: &[u8]) -> Option<JsonRpcError> {
     let mut finder = IdFinder::default();
     finder.feed(message);
     let error = ErrorData::invalid_request(format!("the message is refused: {complaint}"), None);
-    Some(JsonRpcError::new(finder.found(), error))
+    Some(JsonRpcError::new(finder.found().as_deref().and_then(read_id), error))
 }
 
 /// Says what is wrong with a message that did not decode.
@@ -170,45 +88,6 @@ pub(crate) fn is_object(message: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    async fn read(input: &[u8], limit: usize) -> Vec<Line> {
-        // One byte at a time, so that every boundary is met.
-        let source = tokio_test_reader(input);
-        let mut lines = Lines::new(source, limit);
-        let mut found = Vec::new();
-        loop {
-            match lines.next().await.unwrap() {
-                Line::End => return found,
-                line => found.push(line),
-            }
-        }
-    }
-
-    fn tokio_test_reader(input: &[u8]) -> impl AsyncRead + Unpin {
-        let (mut near, far) = tokio::io::duplex(1);
-        let input = input.to_vec();
-        tokio::spawn(async move {
-            tokio::io::AsyncWriteExt::write_all(&mut near, &input).await.unwrap();
-        });
-        far
-    }
-
-    fn whole(text: &str) -> Line {
-        Line::Whole(text.as_bytes().to_vec())
-    }
-
-    #[tokio::test]
-    async fn lines_are_cut_at_any_line_end_and_at_the_end_of_the_stream() {
-        let expected = [whole("one"), whole(""), whole("two"), whole("half")];
-        assert_eq!(read(b"one\n\ntwo\r\nhalf", 10).await, expected);
-    }
-
-    #[tokio::test]
-    async fn a_long_line_is_dropped_and_its_id_kept() {
-        let input = b"{\"params\":\"xxxxxxxxxxxxxxxx\",\"id\":7}\nnext\n";
-        let expected = [Line::TooLong(Some(RequestId::Number(7))), whole("next")];
-        assert_eq!(read(input, 8).await, expected);
-    }
 
     #[test]
     fn an_id_that_would_come_back_in_another_form_is_refused() {

@@ -3,14 +3,12 @@
 //! A scanner for one JSON object that remembers nothing but where it is and the text of a
 //! top-level `id`. Without it, whoever said too much would wait for an answer until a timeout.
 
-use super::envelope::Id;
-
-/// The longest id that is kept.
+/// The longest id that is kept; of a longer one only so much, which is no JSON then.
 const MAX_ID: usize = 256;
 
 /// Watches the bytes of one line.
 #[derive(Default)]
-pub(super) struct IdFinder {
+pub struct IdFinder {
     depth: usize,
     in_string: bool,
     escaped: bool,
@@ -18,20 +16,20 @@ pub(super) struct IdFinder {
     wanted: bool,
     /// The current top-level key or simple value.
     text: Vec<u8>,
-    id: Option<Id>,
+    id: Option<Vec<u8>>,
 }
 
 impl IdFinder {
     /// Takes the next bytes of the line.
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
+    pub fn feed(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.step(*byte);
         }
     }
 
-    /// Returns the id, if there was one.
-    pub(super) fn found(self) -> Option<Id> {
-        self.id
+    /// Returns the id as it is written, if there was one. Whether it is a fit one, the caller says.
+    pub fn found(self) -> Option<String> {
+        String::from_utf8(self.id?).ok()
     }
 
     fn step(&mut self, byte: u8) {
@@ -72,7 +70,7 @@ impl IdFinder {
             return;
         }
         if self.wanted {
-            self.id = serde_json::from_slice(&self.text).ok();
+            self.id = Some(std::mem::take(&mut self.text));
         }
         self.wanted = false;
         self.text.clear();
@@ -84,22 +82,29 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(line: &str, expected: Option<Id>) {
+    fn check(line: &str, expected: Option<&str>) {
         let mut finder = IdFinder::default();
         finder.feed(line.as_bytes());
-        assert_eq!(finder.found(), expected, "{line}");
+        assert_eq!(finder.found().as_deref(), expected, "{line}");
     }
 
     #[test]
     fn only_a_top_level_id_counts() {
-        let seven = Some(Id::Number(7));
-        check(r#"{"id":7,"method":"x"}"#, seven.clone());
-        check(r#"{"params":{"id":1,"a":["id",{"id":2}]},"id": 7 }"#, seven.clone());
-        check(r#"{"method":"\"id\":3,","params":"}","id":7}"#, seven);
-        check(r#"{"id":"a-b","x":1}"#, Some(Id::Text("a-b".into())));
+        check(r#"{"id":7,"method":"x"}"#, Some("7"));
+        check(r#"{"params":{"id":1,"a":["id",{"id":2}]},"id": 7 }"#, Some("7"));
+        check(r#"{"method":"\"id\":3,","params":"}","id":7}"#, Some("7"));
+        check(r#"{"id":"a-b","x":1}"#, Some("\"a-b\""));
+        check(r#"{"id":7,"id":null}"#, Some("null"));
         check(r#"{"params":{"id":1}}"#, None);
-        check(r#"{"id":null}"#, None);
         check(r#"[{"id":7}]"#, None);
         check("no json at all", None);
+    }
+
+    #[test]
+    fn an_id_that_is_too_long_is_cut() {
+        let line = format!(r#"{{"id":"{}"}}"#, "x".repeat(2 * MAX_ID));
+        let mut finder = IdFinder::default();
+        finder.feed(line.as_bytes());
+        assert_eq!(finder.found().map(|id| id.len()), Some(MAX_ID));
     }
 }

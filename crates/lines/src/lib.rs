@@ -1,14 +1,17 @@
 //! Reads lines of bounded length from a byte stream, each with its end.
 //!
-//! A line that is too long is dropped as it arrives, and only the id of the request it was is
-//! remembered. Cancel-safe: a dropped read goes on where it stopped.
+//! A line that is too long is dropped as it arrives, and only the id of the JSON-RPC request that
+//! it was is remembered ([`id_finder`]), so that whoever sent it can be told. Cancel-safe: a
+//! dropped read goes on where it stopped. What the lines say is not looked at.
+
+pub mod id_finder;
 
 use tokio::io::{self, AsyncBufRead, AsyncBufReadExt};
 
-use super::{envelope::Id, overlong::IdFinder};
+pub use id_finder::IdFinder;
 
 /// A reader of lines up to a limit.
-pub(super) struct Lines<R> {
+pub struct Lines<R> {
     source: R,
     limit: usize,
     line: Vec<u8>,
@@ -18,23 +21,23 @@ pub(super) struct Lines<R> {
 
 /// What was read.
 #[derive(Debug, PartialEq)]
-pub(super) enum Line {
+pub enum Line {
     /// One line; the last one gets the end that it may lack.
     Whole(Vec<u8>),
-    /// A line beyond the limit, with the id of the request it was, if it was one.
-    TooLong(Option<Id>),
+    /// A line beyond the limit, with the id of the request it was as it is written, if it was one.
+    TooLong(Option<String>),
     /// The stream ended.
     End,
 }
 
 impl<R: AsyncBufRead + Unpin> Lines<R> {
     /// Reads from `source` lines of at most `limit` bytes, their ends apart.
-    pub(super) fn new(source: R, limit: usize) -> Self {
+    pub fn new(source: R, limit: usize) -> Self {
         Self { source, limit, line: Vec::new(), overlong: None }
     }
 
     /// Returns the next line.
-    pub(super) async fn next(&mut self) -> io::Result<Line> {
+    pub async fn next(&mut self) -> io::Result<Line> {
         loop {
             let available = self.source.fill_buf().await?;
             if available.is_empty() {
@@ -122,7 +125,7 @@ mod tests {
     #[tokio::test]
     async fn a_long_line_is_dropped_and_its_id_kept() {
         let input = b"{\"params\":\"xxxxxxxxxxxxxxxx\",\"id\":7}\nnext\n";
-        let expected = [Line::TooLong(Some(Id::Number(7))), whole("next\n")];
+        let expected = [Line::TooLong(Some("7".to_owned())), whole("next\n")];
         assert_eq!(read(input, 8).await, expected);
     }
 }
