@@ -52,8 +52,9 @@ pub fn read(path: &Path, longest: u64) -> Option<Vec<u8>> {
 #[cfg(unix)]
 fn is_ours(found: &fs::Metadata) -> bool {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
-    let own = rustix::process::geteuid().as_raw();
-    found.is_file() && found.uid() == own && found.permissions().mode() & 0o022 == 0
+    found.is_file()
+        && found.uid() == processes::own_user()
+        && found.permissions().mode() & 0o022 == 0
 }
 
 #[cfg(not(unix))]

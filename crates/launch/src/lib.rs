@@ -27,7 +27,7 @@ mod test_place;
 pub use config::{Config, Surroundings};
 pub use find::Family;
 pub use folder::remove as remove_folder;
-pub use process::Unproven;
+pub use processes::Unproven;
 pub use profile::ProfileInfo;
 pub use record::{BrowserRecord, LaunchId};
 pub use running::{BrowserInfo, Browsers, Ended, LaunchError, Opening, Wish};

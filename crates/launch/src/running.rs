@@ -25,6 +25,7 @@ use std::{
 };
 
 use parking_lot::{Mutex, RwLock};
+use processes::{Unproven, start_time};
 use tokio::sync::Notify;
 
 use crate::{
@@ -32,7 +33,7 @@ use crate::{
     find::{self, Found},
     folder, log,
     native_manifest::{self, Host},
-    process::{self, Process, Unproven},
+    process,
     profile::{self, ProfileInfo},
     record::{self, BrowserRecord},
     start::{self, Plan},
@@ -389,7 +390,7 @@ impl Browsers {
             LaunchError::NotStarted { program: found.program.display().to_string(), source }
         })?;
         record.pid = child.id();
-        record.start_time = process::start_time(child.id()).unwrap_or_default();
+        record.start_time = start_time(child.id()).unwrap_or_default();
         tracing::info!(launch = %record.launch, pid = record.pid, program = %found.program.display(), "browser started");
         // The process is known to the table first: whatever fails now, it can be ended.
         if let Some(entry) = self.inner.table.lock().get_mut(&record.launch) {
@@ -429,7 +430,7 @@ impl Opening {
     pub fn is_alive(&self) -> bool {
         let record = self.look();
         record.is_some_and(|record| {
-            process::start_time(record.pid) == Some(record.start_time) || locate(&record).is_some()
+            start_time(record.pid) == Some(record.start_time) || locate(&record).is_some()
         })
     }
 
@@ -475,7 +476,7 @@ impl Drop for Opening {
 
 /// Finds the process of a record, the written one or the one that it has become.
 fn locate(record: &BrowserRecord) -> Option<BrowserRecord> {
-    match Process::prove(record) {
+    match process::prove(record) {
         // What cannot be proven is there all the same, so its profile must stay.
         Ok(_) | Err(Unproven::Foreign { .. } | Unproven::Failed(_)) => Some(record.clone()),
         Err(Unproven::Gone) => {

@@ -5,11 +5,12 @@
 
 use std::{io, path::Path, time::Duration};
 
+use processes::{Process, Unproven};
 use tokio::{io::AsyncReadExt, time};
 
 use crate::{
     private::{self, JoinWelcome, Membership, Question, ReachError},
-    process::{Process, Unproven},
+    process,
     record::{self, HubRecord, RecordError},
 };
 
@@ -75,7 +76,7 @@ pub async fn status(folder: &Path) -> Result<Status, ControlError> {
         return Ok(Status::Running(hub.welcome));
     }
     let Some(record) = record::read(folder)? else { return Ok(Status::NotRunning) };
-    Ok(match Process::prove(folder, &record) {
+    Ok(match process::prove(folder, &record) {
         Ok(_) => Status::Unresponsive(record),
         Err(_) if record.stopping => Status::NotRunning,
         Err(_) => Status::Stale(record),
@@ -90,7 +91,7 @@ pub async fn stop(folder: &Path, force: bool, patience: Duration) -> Result<Stop
         let pid = hub.welcome.pid;
         let process = record.as_ref().ok().and_then(Option::as_ref).and_then(|record| {
             let same = record.term == hub.welcome.term;
-            same.then(|| Process::prove(folder, record).ok()).flatten()
+            same.then(|| process::prove(folder, record).ok()).flatten()
         });
         if time::timeout(patience, ended(process.as_ref(), hub)).await.is_ok() {
             return Ok(Stopped::Asked);
@@ -101,7 +102,7 @@ pub async fn stop(folder: &Path, force: bool, patience: Duration) -> Result<Stop
     }
     let none = || ControlError::NotRunning(folder.display().to_string());
     let record = record?.ok_or_else(none)?;
-    let process = match Process::prove(folder, &record) {
+    let process = match process::prove(folder, &record) {
         Err(Unproven::Gone) => return Err(none()),
         // Nobody answers and nobody holds the lock: what has the process id by now is no hub.
         Err(Unproven::Foreign { .. }) if !force => return Err(none()),
@@ -112,7 +113,7 @@ pub async fn stop(folder: &Path, force: bool, patience: Duration) -> Result<Stop
     }
     tracing::warn!(pid = record.pid, "the hub is ended by force");
     process.kill()?;
-    match time::timeout(patience, process.ended()).await {
+    match time::timeout(patience, process::ended(&process)).await {
         Ok(()) => Ok(Stopped::Forced),
         Err(_) => Err(ControlError::StillRunning { pid: record.pid, patience }),
     }
@@ -136,7 +137,7 @@ async fn wait_for_its_end(
     if !record.stopping {
         return Err(ControlError::Unresponsive(record.pid));
     }
-    match time::timeout(patience, process.ended()).await {
+    match time::timeout(patience, process::ended(process)).await {
         Ok(()) => Ok(Stopped::Asked),
         Err(_) => Err(ControlError::StillRunning { pid: record.pid, patience }),
     }
@@ -146,7 +147,7 @@ async fn wait_for_its_end(
 /// the connection, which it keeps open until then.
 async fn ended(process: Option<&Process>, mut hub: Membership) {
     if let Some(process) = process {
-        return process.ended().await;
+        return process::ended(process).await;
     }
     let mut rest = [0; 64];
     while hub.reading.read(&mut rest).await.is_ok_and(|count| count > 0) {}
@@ -156,6 +157,7 @@ async fn ended(process: Option<&Process>, mut hub: Membership) {
 mod tests {
     use std::fs;
 
+    use processes::start_time;
     use rustix::process::{Pid, Signal, kill_process};
 
     use super::*;
@@ -164,7 +166,6 @@ mod tests {
         join::Joiner,
         lock::{self, Lease},
         private::{Arrival, JoinHello, PrivateSocket, welcome},
-        process::start_time,
         test_place::Place,
     };
 

@@ -12,7 +12,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use crate::folder::own_user;
+use processes::own_user;
 
 /// Why the file is not written. The hub works without it.
 #[derive(Debug, thiserror::Error)]

@@ -9,6 +9,8 @@ use std::{
     path::Path,
 };
 
+use processes::own_user;
+
 /// Why a data folder is not used.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
@@ -45,11 +47,6 @@ pub fn check(folder: &Path) -> Result<(), FolderError> {
         return Err(FolderError::NotPrivate(folder.display().to_string()));
     }
     Ok(())
-}
-
-/// Returns who we are.
-pub(crate) fn own_user() -> u32 {
-    rustix::process::geteuid().as_raw()
 }
 
 /// Returns whether a file is ours, private, and no link.

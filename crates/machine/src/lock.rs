@@ -16,7 +16,6 @@ use crate::{
     discovery::iso_time,
     folder::{self, FolderError, is_same_file},
     private::JoinWelcome,
-    process,
     record::{self, HubRecord},
 };
 
@@ -90,7 +89,7 @@ impl Lease {
         let record = HubRecord {
             port: 0,
             pid,
-            start_time: process::start_time(pid).unwrap_or(0),
+            start_time: processes::start_time(pid).unwrap_or(0),
             nonce,
             term: last_term(folder).max(known()) + 1,
             version: String::new(),

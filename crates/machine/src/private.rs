@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use processes::own_user;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
@@ -23,7 +24,7 @@ use tokio::{
     time,
 };
 
-use crate::folder::{self, FolderError, is_same_file, own_user};
+use crate::folder::{self, FolderError, is_same_file};
 
 /// The socket's name in the hub's data folder.
 pub const FILE: &str = "hub.sock";

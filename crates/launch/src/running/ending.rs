@@ -11,11 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use processes::{Unproven, start_time};
+
 use super::{Browsers, Claim, Ended, Entry, Stage, expected_folder, locate};
-use crate::{
-    BrowserRecord, LaunchId, Surroundings, folder, log,
-    process::{self, Process, Unproven},
-};
+use crate::{BrowserRecord, LaunchId, Surroundings, folder, log, process};
 
 /// How long a browser may take to end after it was asked to.
 pub const PATIENCE: Duration = Duration::from_secs(5);
@@ -162,7 +161,7 @@ impl Entry {
             // Its end is taken note of here, so that it does not stay a zombie.
             Some(child) => matches!(child.try_wait(), Ok(None)),
             None if cfg!(target_os = "linux") => {
-                process::start_time(self.record.pid) == Some(self.record.start_time)
+                start_time(self.record.pid) == Some(self.record.start_time)
             }
             None => locate(&self.record).is_some(),
         }
@@ -175,27 +174,27 @@ fn end_process(
     child: Option<&Child>,
     patience: Duration,
 ) -> Result<(), Unproven> {
-    let process = match locate(record) {
+    let proven = match locate(record) {
         None => return Ok(()),
-        Some(record) => Process::prove(&record),
+        Some(record) => process::prove(&record),
     };
-    let process = match (process, child) {
-        (Ok(process), _) => process,
+    let browser = match (proven, child) {
+        (Ok(browser), _) => browser,
         (Err(Unproven::Gone), _) => return Ok(()),
         (Err(_), Some(child)) => return end_child(child),
         (Err(error), None) => return Err(error),
     };
-    let mut members = process.group();
+    let mut members = process::group(&browser);
     if !patience.is_zero() {
-        process.terminate()?;
-        wait(patience, || !process.is_alive());
+        browser.terminate()?;
+        wait(patience, || !browser.is_alive());
     }
-    if process.is_alive() {
-        members = process.group();
+    if browser.is_alive() {
+        members = process::group(&browser);
     }
-    Process::kill(&members);
-    wait(KERNEL, || !process.is_alive());
-    match process.is_alive() {
+    process::kill(&members);
+    wait(KERNEL, || !browser.is_alive());
+    match browser.is_alive() {
         // Its profile must stay, and so must what is known of it.
         true => Err(Unproven::Failed(std::io::Error::other("it does not end"))),
         false => Ok(()),

@@ -72,7 +72,7 @@ fn eventually(done: impl Fn() -> bool) {
 }
 
 fn is_alive(record: &BrowserRecord) -> bool {
-    process::start_time(record.pid) == Some(record.start_time)
+    start_time(record.pid) == Some(record.start_time)
 }
 
 /// Whether nobody is there any more who could be taken for it. A process that was killed is there
@@ -121,8 +121,8 @@ fn a_browser_is_started_recorded_listed_ended_and_leaves_nothing() {
 fn one_that_does_not_want_to_is_ended_with_its_whole_group() {
     let scene = Scene::new(STUBBORN);
     let record = scene.start(None).unwrap();
-    let process = Process::prove(&record).unwrap();
-    eventually(|| process.group().len() == 2);
+    let browser = process::prove(&record).unwrap();
+    eventually(|| process::group(&browser).len() == 2);
     let begun = Instant::now();
     scene.browsers.end(&record.launch).unwrap();
     assert!(begun.elapsed() >= ending::PATIENCE, "it was asked first");
@@ -165,7 +165,7 @@ fn a_record_of_another_process_or_folder_harms_neither() {
     let precious = scene.place.path().join("precious");
     folder::make(&precious).unwrap();
     let mut bystander = Command::new("sleep").arg("600").spawn().unwrap();
-    let start_time = process::start_time(bystander.id()).unwrap();
+    let start_time = start_time(bystander.id()).unwrap();
     let sample = record::tests::sample(&scene.data());
     let foreign = BrowserRecord { pid: bystander.id(), start_time, ..sample };
     foreign.write(&scene.data()).unwrap();

@@ -12,7 +12,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::{discovery::iso_time, folder::own_user};
+use processes::own_user;
+
+use crate::discovery::iso_time;
 
 /// What stands between a file's name and the time in the name of its backup.
 pub const BACKUP: &str = ".tabwire-backup-";
