@@ -28,20 +28,20 @@ pub fn run(binary: &Path) -> Result<()> {
     let line = [NODE, "--test", "--test-reporter=spec", "test/*.test.mjs"];
     shell::run_with("web/clients", &line, &[("TABWIRE_BIN", &text)])?;
     for revision in REQUIREMENTS {
-        conformance(&text, revision)?;
+        conformance(&binary.with_file_name("conformance"), revision)?;
     }
     Ok(())
 }
 
-fn conformance(binary: &str, revision: &str) -> Result<()> {
+fn conformance(server: &Path, revision: &str) -> Result<()> {
     let data = data_folder();
     std::fs::create_dir_all(&data)?;
     // The suite cannot send a header, so somebody else shows the token. It wants a web page of its
     // server's own origin to be let in, which the hub does only where its operator says so.
     let proxy = TokenProxy::bind()?;
     let origin = format!("http://127.0.0.1:{}", proxy.port);
-    let line = ["conformance-server", "--allow-origin", &origin];
-    let server = HubProcess::spawn(binary, &line, &data)?;
+    let server = server.to_string_lossy();
+    let server = HubProcess::spawn(&server, &["--allow-origin", &origin], &data)?;
     proxy.serve(server.port);
     let url = format!("{origin}/mcp");
     let results = shell::root().join(format!("target/conformance-{revision}"));

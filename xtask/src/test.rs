@@ -79,5 +79,5 @@ fn prepare() -> Result<()> {
     shell::install_web()?;
     shell::run("web", &["npm", "run", "--silent", "build"])?;
     shell::run("", &["cargo", "test", "-q", "--workspace", "--no-run"])?;
-    shell::run("", &["cargo", "build", "-q", "-p", "tabwire"])
+    shell::run("", &["cargo", "build", "-q", "-p", "tabwire", "-p", "conformance"])
 }

@@ -8,7 +8,6 @@
 //! - [`compat`]: extra ports for clients of other projects; [`register`]: how some of those begin;
 //! - [`framing`]: heads that tell two ends; [`stalled_writes`]: answers that nobody reads;
 //! - [`browser_ws`]: the upgrade; [`connection`]: one socket's life; [`meter`]: its limits;
-//! - [`echo`]: a socket that sends back, for suites that test WebSocket servers;
 //! - [`status`]: health, metrics, info; [`admin`]: the API of command line and dashboard;
 //! - [`pages`]: the pages that come with the program;
 //! - [`reply`]: answers over HTTP; [`metrics`]: what is counted; [`config`]: the settings.
@@ -20,7 +19,6 @@ pub mod browser_ws;
 pub mod compat;
 pub mod config;
 pub mod connection;
-pub mod echo;
 pub mod edge;
 pub mod framing;
 pub mod gate;

@@ -7,12 +7,11 @@
 
 use std::path::PathBuf;
 
-use http::{HeaderMap, request::Parts};
+use http::request::Parts;
 use rmcp::{
     RoleServer,
     model::{
-        ClientCapabilities, Implementation, LoggingLevel, LoggingMessageNotificationParam,
-        ProgressNotificationParam,
+        Implementation, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam,
     },
     service::RequestContext,
 };
@@ -31,7 +30,8 @@ pub struct Severity(u8);
 
 /// The context of one request.
 pub struct Call {
-    pub(crate) context: RequestContext<RoleServer>,
+    /// What `rmcp` knows of it.
+    pub context: RequestContext<RoleServer>,
     era: Era,
     caller: Caller,
     /// The least severe message to send; `None` sends none.
@@ -86,16 +86,6 @@ impl Call {
     /// Returns the client's own name and version, where it gave them.
     pub fn client(&self) -> Option<Implementation> {
         self.context.client_info()
-    }
-
-    /// Returns what the client said it can do; nothing, if it said nothing.
-    pub fn capabilities(&self) -> ClientCapabilities {
-        self.context.client_capabilities().unwrap_or_default()
-    }
-
-    /// Returns the HTTP headers; `None` on a stream.
-    pub fn headers(&self) -> Option<&HeaderMap> {
-        self.context.extensions.get::<Parts>().map(|parts| &parts.headers)
     }
 
     /// Returns the W3C trace context of the request.

@@ -5,9 +5,10 @@
 use std::time::Duration;
 
 use axum::{Router, body::Body};
+use conformance::Fixture;
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
-use mcp::{Caller, Change, Changes, Mcp, conformance::Fixture, http as endpoint};
+use mcp::{Caller, Change, Changes, Mcp, http as endpoint};
 use serde_json::{Value, json};
 use tokio::time;
 use tokio_util::sync::CancellationToken;

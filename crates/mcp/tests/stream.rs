@@ -4,9 +4,9 @@
 
 use std::time::Duration;
 
+use conformance::Fixture;
 use mcp::{
     Caller, Changes, Mcp,
-    conformance::Fixture,
     stream::{self, Limits},
 };
 use serde_json::{Value, json};

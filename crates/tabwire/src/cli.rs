@@ -134,9 +134,6 @@ enum Command {
     /// Prints `docs/tools.md`, for `cargo xtask gen`.
     #[command(hide = true, after_help = "Example:\n  tabwire tools-doc > docs/tools.md")]
     ToolsDoc,
-    /// Serves the fixtures of the official MCP suite, and a WebSocket echo at /echo.
-    #[command(hide = true, after_help = "Example:\n  tabwire conformance-server --port 0")]
-    ConformanceServer(ConformanceServer),
     /// Prints a script that completes commands and flags.
     #[command(
         after_help = "Example:\n  tabwire completions bash > ~/.local/share/bash-completion/completions/tabwire"
@@ -158,19 +155,6 @@ pub struct Serve {
     /// Ends when nobody was there for so long, such as 15m; for hubs in the background.
     #[arg(long, value_parser = humantime::parse_duration, value_name = "TIME")]
     pub idle_exit: Option<Duration>,
-}
-
-#[derive(Args)]
-pub struct ConformanceServer {
-    /// The port; 0 takes any free one.
-    #[arg(long, default_value_t = 0, value_name = "PORT")]
-    pub port: u16,
-    /// The folder in which the token is that clients must show; it is made where there is none.
-    #[arg(long, value_name = "FOLDER")]
-    pub data: PathBuf,
-    /// Web origins that may use it.
-    #[arg(long, value_name = "ORIGIN")]
-    pub allow_origin: Vec<String>,
 }
 
 /// Where a hub keeps its data; by this folder it is found.
@@ -448,7 +432,6 @@ fn run_any() -> Result<(), Failure> {
         Command::Uninstall(options) => command::uninstall::run(&options),
         Command::Doctor(options) => command::doctor::run(&options),
         Command::Version(version) => command::version::run(version.json),
-        Command::ConformanceServer(options) => command::conformance_server::run(&options),
         Command::ToolsDoc => command::tools_doc::run(),
         Command::ConfigDoc => command::config_doc::run(),
         Command::Completions { shell } => {

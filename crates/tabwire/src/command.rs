@@ -4,7 +4,6 @@ pub mod audit;
 pub mod browser;
 pub mod call;
 pub mod config_doc;
-pub mod conformance_server;
 pub mod demo;
 pub mod dialects;
 pub mod doctor;

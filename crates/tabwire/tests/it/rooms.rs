@@ -101,15 +101,17 @@ fn rooms_use_each_other_as_the_table_says() {
 }
 
 #[test]
-fn the_test_kit_is_used_by_tests_only() {
+fn what_is_for_tests_is_used_by_tests_only() {
     let metadata = metadata();
     for kind in [DependencyKind::Normal, DependencyKind::Build] {
         for (room, used) in uses(&metadata, kind) {
-            assert!(room == CHORES || !used.contains("testkit"), "{room} uses testkit");
+            for kit in ["conformance", "testkit"] {
+                assert!(room == CHORES || !used.contains(kit), "{room} uses {kit}");
+            }
         }
     }
     let by_tests = uses(&metadata, DependencyKind::Development);
-    assert!(by_tests["tabwire"].contains("testkit"));
+    assert!(by_tests["mcp"].contains("conformance") && by_tests["tabwire"].contains("testkit"));
 }
 
 #[test]

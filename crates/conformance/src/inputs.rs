@@ -5,6 +5,7 @@
 
 #![expect(deprecated, reason = "the suite still asks for sampling and roots")]
 
+use mcp::{Call, backend::Answer};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CreateMessageRequest, CreateMessageRequestParams,
     CreateMessageResult, ElicitRequest, ElicitResult, InputRequest, ListRootsRequest,
@@ -12,20 +13,16 @@ use rmcp::model::{
 };
 use serde_json::{Value, json};
 
-use super::{
+use crate::{
     Fixture,
     content::{said, text},
+    question::{answer, ask, capabilities, form, later},
     tools::unknown,
-};
-use crate::{
-    Call,
-    backend::Answer,
-    question::{answer, ask, form, later},
 };
 
 impl Fixture {
     /// Runs a tool of the family `test_input_required_result_…`.
-    pub(super) async fn ask_for_input(
+    pub(crate) async fn ask_for_input(
         &self,
         request: &CallToolRequestParams,
         call: &Call,
@@ -127,7 +124,7 @@ fn roots(request: &CallToolRequestParams) -> Answer<CallToolResponse> {
 }
 
 fn only_declared(call: &Call) -> Answer<CallToolResponse> {
-    let declared = call.capabilities();
+    let declared = capabilities(call);
     if declared.sampling.is_some() {
         return later([("model", model("Say hello", 50))], None);
     }
@@ -164,7 +161,7 @@ fn model(prompt: &str, max_tokens: u32) -> InputRequest {
 }
 
 /// Returns the question of the prompt that needs context.
-pub(super) fn prompt_context() -> Answer<rmcp::model::InputRequiredResult> {
+pub(crate) fn prompt_context() -> Answer<rmcp::model::InputRequiredResult> {
     let question = string("What context should the prompt use?", "context")?;
     Ok(ask([("user_context", question)], None))
 }

@@ -1,25 +1,28 @@
-//! The fixture that the official conformance suite is run against.
+//! The fixture that the official conformance suite is run against; never part of the program.
 //!
 //! A backend with the tools, resources and prompts that the suite asks for by name, one file per
 //! concern: [`tools`] and what they return ([`content`]), [`inputs`] (questions of the newer
-//! era), [`requests`] (of the older), [`resources`], [`prompts`]. Drives no browser.
+//! era), [`requests`] (of the older), how either is asked ([`question`]), [`resources`],
+//! [`prompts`]. Drives no browser. `main.rs` serves it on the real edge.
 
 mod content;
 mod inputs;
 mod prompts;
+mod question;
 mod requests;
 mod resources;
 mod tools;
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use mcp::{Backend, Call, Change, Changes, backend::Answer};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompletionInfo, ErrorData,
     GetPromptRequestParams, GetPromptResponse, Implementation, Prompt, ReadResourceRequestParams,
     ReadResourceResponse, Resource, ResourceTemplate, ServerCapabilities, ServerConfig, Tool,
 };
 
-use crate::{Backend, Call, Change, Changes, backend::Answer, question::Seal};
+use self::question::Seal;
 
 /// The suite's counterpart.
 pub struct Fixture {

@@ -1,29 +1,26 @@
 //! Tools that ask the client something: sampling and forms, as the older era knows them.
 //!
-//! Forms go through [`Call::elicit`], which works in both eras; sampling is for older clients only.
+//! Forms go through [`ask_user`], which works in both eras; sampling is for older clients only.
 
 #![expect(deprecated, reason = "the suite tests sampling of the older era")]
 
+use mcp::{Call, backend::Answer};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, ClientResult,
     CreateMessageRequest, CreateMessageRequestParams, ErrorData, SamplingMessage, ServerRequest,
 };
 use serde_json::{Value, json};
 
-use super::{
+use crate::{
     Fixture,
     content::{said, text},
+    question::{Asked, ask_user, form, require, send_request},
     tools::unknown,
-};
-use crate::{
-    Call,
-    backend::Answer,
-    question::{Asked, form},
 };
 
 impl Fixture {
     /// Runs a tool that needs the client's help.
-    pub(super) async fn ask_client(
+    pub(crate) async fn ask_client(
         &self,
         request: &CallToolRequestParams,
         call: &Call,
@@ -55,10 +52,10 @@ fn argument(request: &CallToolRequestParams, name: &str) -> Answer<String> {
 }
 
 async fn sample(prompt: &str, call: &Call) -> Answer<CallToolResponse> {
-    call.require(ClientCapabilities::builder().enable_sampling().build())?;
+    require(call, ClientCapabilities::builder().enable_sampling().build())?;
     let parameters = CreateMessageRequestParams::new(vec![SamplingMessage::user_text(prompt)], 100);
     let request = ServerRequest::CreateMessageRequest(CreateMessageRequest::new(parameters));
-    let ClientResult::CreateMessageResult(result) = call.request(request).await? else {
+    let ClientResult::CreateMessageResult(result) = send_request(call, request).await? else {
         return Err(ErrorData::invalid_request("the client answered something else", None));
     };
     Ok(text(format!("LLM response: {}", said(&result))))
@@ -71,7 +68,7 @@ async fn elicit(
     call: &Call,
 ) -> Answer<CallToolResponse> {
     let form = form(message, schema)?;
-    Ok(match call.elicit("form", form, request.input_responses.as_ref()).await? {
+    Ok(match ask_user(call, "form", form, request.input_responses.as_ref()).await? {
         Asked::Later(question) => question.into(),
         Asked::Answered(answer) => {
             let content = answer.content.unwrap_or_default();

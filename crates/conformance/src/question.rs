@@ -6,6 +6,7 @@
 
 use std::time::Duration;
 
+use mcp::{Call, Era, backend::Answer};
 use rmcp::{
     model::{
         CallToolResponse, ClientCapabilities, ClientResult, ElicitRequest, ElicitRequestParams,
@@ -17,13 +18,11 @@ use rmcp::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use crate::{Call, Era, backend::Answer};
-
 /// How long a person may think before the question lapses.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What came of a question.
-pub enum Asked {
+pub(crate) enum Asked {
     /// The user's answer.
     Answered(ElicitResult),
     /// To be returned as it is; the client will call again.
@@ -37,7 +36,7 @@ impl From<InputRequiredResult> for Asked {
 }
 
 /// Builds a form from its JSON Schema.
-pub fn form(message: impl Into<String>, schema: Value) -> Answer<ElicitRequestParams> {
+pub(crate) fn form(message: impl Into<String>, schema: Value) -> Answer<ElicitRequestParams> {
     let requested_schema = serde_json::from_value(schema)
         .map_err(|error| ErrorData::internal_error(format!("form schema: {error}"), None))?;
     let message = message.into();
@@ -45,12 +44,15 @@ pub fn form(message: impl Into<String>, schema: Value) -> Answer<ElicitRequestPa
 }
 
 /// Returns the client's answer to `key`; one that does not fit counts as missing.
-pub fn answer<T: DeserializeOwned>(answers: Option<&InputResponses>, key: &str) -> Option<T> {
+pub(crate) fn answer<T: DeserializeOwned>(
+    answers: Option<&InputResponses>,
+    key: &str,
+) -> Option<T> {
     T::deserialize(answers?.get(key)?).ok()
 }
 
 /// Builds the result that asks for `requests`, with the state to send back if there is one.
-pub fn ask<const N: usize>(
+pub(crate) fn ask<const N: usize>(
     requests: [(&str, InputRequest); N],
     state: Option<String>,
 ) -> InputRequiredResult {
@@ -59,61 +61,62 @@ pub fn ask<const N: usize>(
 }
 
 /// Shortens returning a question from a tool.
-pub fn later<const N: usize>(
+pub(crate) fn later<const N: usize>(
     requests: [(&str, InputRequest); N],
     state: Option<String>,
 ) -> Answer<CallToolResponse> {
     Ok(ask(requests, state).into())
 }
 
-impl Call {
-    /// Shows a form to the user, or returns the question that the client will come back with.
-    pub async fn elicit(
-        &self,
-        key: &str,
-        form: ElicitRequestParams,
-        answers: Option<&InputResponses>,
-    ) -> Answer<Asked> {
-        self.require(ClientCapabilities::builder().enable_elicitation().build())?;
-        if self.era() == Era::Modern {
-            return Ok(match answer(answers, key) {
-                Some(result) => Asked::Answered(result),
-                None => {
-                    ask([(key, InputRequest::Elicitation(ElicitRequest::new(form)))], None).into()
-                }
-            });
-        }
-        match self.request(ServerRequest::ElicitRequest(ElicitRequest::new(form))).await? {
-            ClientResult::ElicitResult(result) => Ok(Asked::Answered(result)),
-            _ => Err(ErrorData::invalid_request("the client answered something else", None)),
-        }
+/// Shows a form to the user, or returns the question that the client will come back with.
+pub(crate) async fn ask_user(
+    call: &Call,
+    key: &str,
+    form: ElicitRequestParams,
+    answers: Option<&InputResponses>,
+) -> Answer<Asked> {
+    require(call, ClientCapabilities::builder().enable_elicitation().build())?;
+    if call.era() == Era::Modern {
+        return Ok(match answer(answers, key) {
+            Some(result) => Asked::Answered(result),
+            None => ask([(key, InputRequest::Elicitation(ElicitRequest::new(form)))], None).into(),
+        });
     }
+    match send_request(call, ServerRequest::ElicitRequest(ElicitRequest::new(form))).await? {
+        ClientResult::ElicitResult(result) => Ok(Asked::Answered(result)),
+        _ => Err(ErrorData::invalid_request("the client answered something else", None)),
+    }
+}
 
-    /// Sends a request to an older client on the stream of this call and waits for the answer.
-    ///
-    /// Await it in the handler's own task: `rmcp` finds the right stream by a task-local.
-    pub async fn request(&self, request: ServerRequest) -> Answer<ClientResult> {
-        if self.era() == Era::Modern {
-            return Err(ErrorData::internal_error("newer clients take no requests", None));
-        }
-        let options = PeerRequestOptions::with_timeout(PATIENCE);
-        let peer = &self.context.peer;
-        let handle = peer.send_request_with_option(request, options).await.map_err(unanswered)?;
-        handle.await_response().await.map_err(unanswered)
+/// Sends a request to an older client on the stream of this call and waits for the answer.
+///
+/// Await it in the handler's own task: `rmcp` finds the right stream by a task-local.
+pub(crate) async fn send_request(call: &Call, request: ServerRequest) -> Answer<ClientResult> {
+    if call.era() == Era::Modern {
+        return Err(ErrorData::internal_error("newer clients take no requests", None));
     }
+    let options = PeerRequestOptions::with_timeout(PATIENCE);
+    let peer = &call.context.peer;
+    let handle = peer.send_request_with_option(request, options).await.map_err(unanswered)?;
+    handle.await_response().await.map_err(unanswered)
+}
 
-    /// Fails unless the client declared everything in `needed` that is one of the three
-    /// capabilities a server may ask something of.
-    pub fn require(&self, needed: ClientCapabilities) -> Answer<()> {
-        let declared = self.capabilities();
-        let missing = (needed.elicitation.is_some() && declared.elicitation.is_none())
-            || (needed.sampling.is_some() && declared.sampling.is_none())
-            || (needed.roots.is_some() && declared.roots.is_none());
-        if missing {
-            return Err(ErrorData::missing_required_client_capability(needed));
-        }
-        Ok(())
+/// Returns what the client said it can do; nothing, if it said nothing.
+pub(crate) fn capabilities(call: &Call) -> ClientCapabilities {
+    call.context.client_capabilities().unwrap_or_default()
+}
+
+/// Fails unless the client declared everything in `needed` that is one of the three capabilities a
+/// server may ask something of.
+pub(crate) fn require(call: &Call, needed: ClientCapabilities) -> Answer<()> {
+    let declared = capabilities(call);
+    let missing = (needed.elicitation.is_some() && declared.elicitation.is_none())
+        || (needed.sampling.is_some() && declared.sampling.is_none())
+        || (needed.roots.is_some() && declared.roots.is_none());
+    if missing {
+        return Err(ErrorData::missing_required_client_capability(needed));
     }
+    Ok(())
 }
 
 fn unanswered(error: ServiceError) -> ErrorData {
@@ -124,7 +127,7 @@ fn unanswered(error: ServiceError) -> ErrorData {
 }
 
 /// Signs state that travels through the client. Dies with the process, and with it every question.
-pub struct Seal {
+pub(crate) struct Seal {
     codec: RequestStateCodec,
 }
 
@@ -137,14 +140,19 @@ impl Seal {
     }
 
     /// Seals `state` for the caller; `about` names the request, arguments included.
-    pub fn close(&self, state: &impl Serialize, call: &Call, about: &str) -> Answer<String> {
+    pub(crate) fn close(&self, state: &impl Serialize, call: &Call, about: &str) -> Answer<String> {
         let context = context(call, about);
         let options = SealOptions::new().associated_data(context.as_bytes()).ttl(PATIENCE);
         self.codec.seal_json_with(state, &options).map_err(refuse)
     }
 
     /// Opens what [`Seal::close`] made for the same caller and request.
-    pub fn open<T: DeserializeOwned>(&self, state: &str, call: &Call, about: &str) -> Answer<T> {
+    pub(crate) fn open<T: DeserializeOwned>(
+        &self,
+        state: &str,
+        call: &Call,
+        about: &str,
+    ) -> Answer<T> {
         self.codec.open_json_with(state, context(call, about).as_bytes()).map_err(refuse)
     }
 }

@@ -9,39 +9,39 @@ use rmcp::model::{
 };
 
 /// A PNG of one red pixel.
-pub(super) const PNG: &str =
+pub(crate) const PNG: &str =
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 
 /// A WAV without samples.
-pub(super) const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+pub(crate) const WAV: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
 /// Returns a picture.
-pub(super) fn picture() -> ContentBlock {
+pub(crate) fn picture() -> ContentBlock {
     ContentBlock::image(PNG, "image/png")
 }
 
 /// Returns an embedded resource.
-pub(super) fn embedded(uri: &str, mime_type: &str, text: &str) -> ContentBlock {
+pub(crate) fn embedded(uri: &str, mime_type: &str, text: &str) -> ContentBlock {
     ContentBlock::resource(ResourceContents::text(text, uri).with_mime_type(mime_type))
 }
 
 /// Returns the result of a tool that worked.
-pub(super) fn success(content: Vec<ContentBlock>) -> CallToolResponse {
+pub(crate) fn success(content: Vec<ContentBlock>) -> CallToolResponse {
     CallToolResult::success(content).into()
 }
 
 /// Returns one line of text as the result of a tool that worked.
-pub(super) fn text(text: impl Into<String>) -> CallToolResponse {
+pub(crate) fn text(text: impl Into<String>) -> CallToolResponse {
     success(vec![ContentBlock::text(text)])
 }
 
 /// Returns one line of text as the result of a tool that failed.
-pub(super) fn failure(text: impl Into<String>) -> CallToolResponse {
+pub(crate) fn failure(text: impl Into<String>) -> CallToolResponse {
     CallToolResult::error(vec![ContentBlock::text(text)]).into()
 }
 
 /// Returns the first text of what the client's model said.
-pub(super) fn said(result: &CreateMessageResult) -> &str {
+pub(crate) fn said(result: &CreateMessageResult) -> &str {
     let first = result.message.content.first().and_then(|block| block.as_text());
     first.map_or("", |content| &content.text)
 }

@@ -1,13 +1,13 @@
 //! The fixture's resources: text, a picture, one that is watched, and a template.
 
+use mcp::backend::Answer;
 use rmcp::model::{ErrorData, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 use serde_json::json;
 
 use super::content::PNG;
-use crate::backend::Answer;
 
 /// Returns all resources.
-pub(super) fn list() -> Vec<Resource> {
+pub(crate) fn list() -> Vec<Resource> {
     [
         ("test://static-text", "text", "Always the same text", "text/plain"),
         ("test://static-binary", "picture", "Always the same picture", "image/png"),
@@ -20,7 +20,7 @@ pub(super) fn list() -> Vec<Resource> {
 }
 
 /// Returns all templates.
-pub(super) fn templates() -> Vec<ResourceTemplate> {
+pub(crate) fn templates() -> Vec<ResourceTemplate> {
     let template = ResourceTemplate::new("test://template/{id}/data", "template")
         .with_description("Data for any id")
         .with_mime_type("application/json");
@@ -28,7 +28,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
 }
 
 /// Reads one resource.
-pub(super) fn read(uri: &str) -> Answer<ReadResourceResult> {
+pub(crate) fn read(uri: &str) -> Answer<ReadResourceResult> {
     let content = match uri {
         "test://static-text" => plain(uri, "This is the content of the static text resource."),
         "test://static-binary" => ResourceContents::blob(PNG, uri).with_mime_type("image/png"),

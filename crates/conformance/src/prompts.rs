@@ -1,19 +1,20 @@
 //! The fixture's prompts.
 
+use mcp::backend::Answer;
 use rmcp::model::{
     ContentBlock, ElicitResult, ErrorData, GetPromptRequestParams, GetPromptResponse,
     GetPromptResult, Prompt, PromptArgument, PromptMessage, Role,
 };
 use serde_json::Value;
 
-use super::{
+use crate::{
     content::{embedded, picture},
     inputs::prompt_context,
+    question::answer,
 };
-use crate::{backend::Answer, question::answer};
 
 /// Returns all prompts, with or without the one that comes and goes.
-pub(super) fn list(extra: bool) -> Vec<Prompt> {
+pub(crate) fn list(extra: bool) -> Vec<Prompt> {
     let mut prompts = vec![
         define("test_simple_prompt", "One line of text", &[]),
         define("test_prompt_with_arguments", "Repeats its arguments", &["arg1", "arg2"]),
@@ -28,7 +29,7 @@ pub(super) fn list(extra: bool) -> Vec<Prompt> {
 }
 
 /// Fills in one prompt.
-pub(super) fn get(request: &GetPromptRequestParams) -> Answer<GetPromptResponse> {
+pub(crate) fn get(request: &GetPromptRequestParams) -> Answer<GetPromptResponse> {
     let messages = match request.name.as_str() {
         "test_simple_prompt" => vec![say("This is a simple prompt for testing.")],
         "test_extra_prompt" => vec![say("This prompt comes and goes.")],

@@ -10,6 +10,8 @@ use std::{
     time::Duration,
 };
 
+use http::request::Parts;
+use mcp::{Call, Change, backend::Answer};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ContentBlock,
     ErrorData, LoggingLevel, Tool, object,
@@ -17,11 +19,11 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use tokio::time;
 
-use super::{
+use crate::{
     Fixture,
     content::{WAV, embedded, failure, picture, success, text},
+    question::require,
 };
-use crate::{Call, Change, backend::Answer};
 
 /// Tools without arguments, in the order in which they are listed.
 const PLAIN: &[(&str, &str)] = &[
@@ -67,13 +69,13 @@ static TOOLS: LazyLock<Vec<Tool>> = LazyLock::new(|| {
 });
 
 /// Returns the definition of one tool.
-pub(super) fn find(name: &str) -> Option<Tool> {
+pub(crate) fn find(name: &str) -> Option<Tool> {
     TOOLS.iter().find(|tool| tool.name == name).cloned()
 }
 
 impl Fixture {
     /// Returns all tools, always in the same order.
-    pub(super) fn list_tools(&self) -> Vec<Tool> {
+    pub(crate) fn list_tools(&self) -> Vec<Tool> {
         let mut tools = TOOLS.clone();
         if self.extra_tool.load(Ordering::Acquire) {
             tools.push(define("test_extra_tool", "Comes and goes", json!({"type": "object"})));
@@ -82,7 +84,7 @@ impl Fixture {
     }
 
     /// Runs a tool that does not belong to the input-required family.
-    pub(super) async fn run_tool(
+    pub(crate) async fn run_tool(
         &self,
         request: &CallToolRequestParams,
         call: &Call,
@@ -134,7 +136,7 @@ impl Fixture {
 }
 
 /// The error for a name that is not in the list.
-pub(super) fn unknown(name: &str) -> ErrorData {
+pub(crate) fn unknown(name: &str) -> ErrorData {
     ErrorData::invalid_params(format!("unknown tool: {name}"), None)
 }
 
@@ -214,19 +216,20 @@ async fn reconnect(call: &Call) -> CallToolResponse {
 }
 
 fn need_sampling(call: &Call) -> Answer<CallToolResponse> {
-    call.require(ClientCapabilities::builder().enable_sampling().build())?;
+    require(call, ClientCapabilities::builder().enable_sampling().build())?;
     Ok(text("sampling is declared"))
 }
 
 fn describe(call: &Call, cancelled: usize) -> CallToolResponse {
     let caller = call.caller();
+    let headers = call.context.extensions.get::<Parts>().map(|parts| &parts.headers);
     CallToolResult::structured(json!({
         "era": format!("{:?}", call.era()),
         "principal": caller.principal,
         "client": caller.client,
         "binding": caller.binding,
         "name": call.client().map(|client| client.name),
-        "userAgent": call.headers().and_then(|headers| headers.get("user-agent")?.to_str().ok()),
+        "userAgent": headers.and_then(|headers| headers.get("user-agent")?.to_str().ok()),
         "cancelled": cancelled,
     }))
     .into()
