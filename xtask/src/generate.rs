@@ -4,9 +4,14 @@ use std::fs;
 
 use anyhow::{Result, bail};
 
-use crate::{extension_commands, extension_results, shell, typescript};
+use crate::{extension_commands, extension_results, shell, tools_doc, typescript};
 
 pub fn run(check: bool) -> Result<()> {
+    // The settings are in the program, which is no library: a test of it writes their reference.
+    let update: &[_] = if check { &[] } else { &[("UPDATE_DOCS", "1")] };
+    let test =
+        ["cargo", "test", "-q", "-p", "tabwire", "--bin", "tabwire", "the_reference_of_settings"];
+    shell::run_with("", &test, update)?;
     let mut stale = Vec::new();
     for (path, text) in files()? {
         let full = shell::root().join(path);
@@ -28,10 +33,8 @@ pub fn run(check: bool) -> Result<()> {
 
 /// Every generated file with what it should hold.
 fn files() -> Result<Vec<(&'static str, String)>> {
-    let print = |what| shell::output("", &["cargo", "run", "-q", "-p", "tabwire", "--", what]);
     Ok(vec![
-        ("docs/config.md", print("config-doc")?),
-        ("docs/tools.md", print("tools-doc")?),
+        ("docs/tools.md", tools_doc::render()?),
         ("web/extension/src/commands/generated/contracts.ts", extension_commands::contracts()),
         ("web/extension/src/commands/index.ts", extension_commands::index()),
         ("web/extension/src/generated/command-results.ts", extension_results::render()),

@@ -21,6 +21,7 @@ mod hub_process;
 mod layout;
 mod shell;
 mod test;
+mod tools_doc;
 mod torture;
 mod typescript;
 

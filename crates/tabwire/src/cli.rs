@@ -128,12 +128,6 @@ enum Command {
     /// Prints the version.
     #[command(after_help = "Example:\n  tabwire version --json")]
     Version(Version),
-    /// Prints `docs/config.md`, for `cargo xtask gen`.
-    #[command(hide = true, after_help = "Example:\n  tabwire config-doc > docs/config.md")]
-    ConfigDoc,
-    /// Prints `docs/tools.md`, for `cargo xtask gen`.
-    #[command(hide = true, after_help = "Example:\n  tabwire tools-doc > docs/tools.md")]
-    ToolsDoc,
     /// Prints a script that completes commands and flags.
     #[command(
         after_help = "Example:\n  tabwire completions bash > ~/.local/share/bash-completion/completions/tabwire"
@@ -432,8 +426,6 @@ fn run_any() -> Result<(), Failure> {
         Command::Uninstall(options) => command::uninstall::run(&options),
         Command::Doctor(options) => command::doctor::run(&options),
         Command::Version(version) => command::version::run(version.json),
-        Command::ToolsDoc => command::tools_doc::run(),
-        Command::ConfigDoc => command::config_doc::run(),
         Command::Completions { shell } => {
             clap_complete::generate(shell, &mut command(), "tabwire", &mut std::io::stdout());
             Ok(())

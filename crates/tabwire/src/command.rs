@@ -3,7 +3,6 @@
 pub mod audit;
 pub mod browser;
 pub mod call;
-pub mod config_doc;
 pub mod demo;
 pub mod dialects;
 pub mod doctor;
@@ -19,7 +18,6 @@ pub mod stop;
 pub mod store;
 pub mod tail;
 pub mod token;
-pub mod tools_doc;
 pub mod uninstall;
 pub mod unpair;
 pub mod version;

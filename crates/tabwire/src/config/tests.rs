@@ -1,5 +1,7 @@
 //! Layers, kinds and errors of the settings.
 
+mod reference;
+
 use std::time::Duration;
 
 use super::*;

@@ -170,14 +170,12 @@ async fn a_line_of_the_log_is_one_line_whatever_a_file_or_a_peer_says() {
 }
 
 /// Where standard output and standard error are written to directly, and why that is right.
-const DIRECT: [&str; 8] = [
+const DIRECT: [&str; 6] = [
     "cli.rs",                 // completions, from our own words
-    "command/config_doc.rs",  // a document of ours
     "command/native_host.rs", // a protocol
     "command/pair.rs",        // asks whether it is a terminal
     "command/serve.rs",       // one line of our own, and the settings in TOML
     "command/stdio.rs",       // a protocol
-    "command/tools_doc.rs",   // a document of ours
     "log.rs",                 // escapes fields by itself
 ];
 

@@ -1,13 +1,12 @@
-//! `tabwire config-doc`: the reference of all settings, generated from the settings themselves.
+//! `docs/config.md`: the reference of all settings, made from the settings themselves.
+//!
+//! `cargo xtask gen` runs this with `UPDATE_DOCS` set, which has the document written.
 
-use std::{fmt::Write as _, io::Write as _};
+use std::{env, fmt::Write as _, fs, path::Path};
 
 use serde_json::Value;
 
-use crate::{
-    config::table::{self, Kind, Setting},
-    failure::Failure,
-};
+use crate::config::table::{self, Kind, Setting};
 
 const HEAD: &str = "\
 # Settings
@@ -25,7 +24,16 @@ separated by commas in variables. `LOG_LEVEL` works as well as `TABWIRE_LOG_LEVE
 | --- | --- | --- | --- |
 ";
 
-pub fn run() -> Result<(), Failure> {
+#[test]
+fn the_reference_of_settings_says_what_the_code_says() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/config.md");
+    if env::var_os("UPDATE_DOCS").is_some() {
+        fs::write(&file, reference()).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), reference(), "run `cargo xtask gen`");
+}
+
+fn reference() -> String {
     let mut text = HEAD.to_owned();
     for setting in table::settings() {
         let (flag, variable) = (setting.flag(), setting.variable());
@@ -37,8 +45,7 @@ pub fn run() -> Result<(), Failure> {
             setting.doc,
         );
     }
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(())
+    text
 }
 
 fn default(setting: &Setting) -> String {

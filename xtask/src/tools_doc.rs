@@ -1,7 +1,8 @@
-//! `tabwire tools-doc`: the reference of our own tools, generated from the tools themselves.
+//! `docs/tools.md`: the reference of our own tools, made from the tools themselves.
 
-use std::{fmt::Write as _, io::Write as _};
+use std::fmt::Write as _;
 
+use anyhow::Result;
 use serde_json::Value;
 use tools::{
     CoreTool, Definition, TOOLS,
@@ -11,8 +12,6 @@ use tools::{
     schema::{self, is_unlisted},
     selection::GROUPS,
 };
-
-use crate::failure::Failure;
 
 const HEAD: &str = "\
 # Tools
@@ -29,7 +28,8 @@ marked with * are accepted all the same. Results that are too large for an answe
 The examples show the arguments of a call and the text of the reply, from a browser with our extension.
 ";
 
-pub fn run() -> Result<(), Failure> {
+/// Returns the document.
+pub fn render() -> Result<String> {
     let mut text = HEAD.to_owned();
     list_groups(&mut text);
     for tool in TOOLS {
@@ -37,8 +37,7 @@ pub fn run() -> Result<(), Failure> {
         list_actions(tool.actions(), &mut text);
         show_examples(tool, &mut text)?;
     }
-    std::io::stdout().write_all(text.as_bytes())?;
-    Ok(())
+    Ok(text)
 }
 
 fn list_groups(text: &mut String) {
@@ -55,9 +54,9 @@ fn list_groups(text: &mut String) {
 }
 
 /// One call of each action with its reply.
-fn show_examples(tool: &CoreTool, text: &mut String) -> Result<(), Failure> {
+fn show_examples(tool: &CoreTool, text: &mut String) -> Result<()> {
     let _ = writeln!(text, "\n<details><summary>Examples</summary>");
-    for example in examples::of(tool.name).map_err(Failure::failed)? {
+    for example in examples::of(tool.name).map_err(anyhow::Error::msg)? {
         let action = examples::action(tool, &example);
         let title = if action.is_empty() { tool.name.to_owned() } else { action };
         let (call, reply) = (&example.call, example.reply.trim_end());
