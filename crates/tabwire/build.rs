@@ -14,7 +14,7 @@ fn main() {
 /// Has the linker put the functions of a relay side by side.
 ///
 /// Nearly all memory of a relay is the program's pages that it has touched, and the kernel maps
-/// sixteen at a time: 250 KB of code that lie scattered cost 2.5 MB. `relay.ld` names them; it is
+/// sixteen at a time. What that saves is in docs/benchmarks.md. `relay.ld` names them; it is
 /// written by `cargo xtask layout`, and a name in it that no longer exists does nothing.
 fn lay_out_relay() {
     println!("cargo::rerun-if-changed=relay.ld");
