@@ -8,8 +8,8 @@
 use std::{collections::VecDeque, time::Duration};
 
 use model::{
-    Call, CallId, Change, CloseReason, Code, Fault, FromBrowser, Habits, Hello, InstanceId, Kind,
-    Reply, Target, ToBrowser, Work, json::shorten, page_text,
+    Call, CallId, Change, CloseReason, Code, Fault, FromBrowser, Hello, InstanceId, Kind, Reply,
+    Target, ToBrowser, Work, json::shorten, page_text,
 };
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
@@ -261,18 +261,7 @@ fn answers(command: &str) -> bool {
 }
 
 fn hello(instance: InstanceId) -> Hello {
-    Hello {
-        instance,
-        kind: Kind::App,
-        name: Some(NAME.to_owned()),
-        version: None,
-        capabilities: Vec::new(),
-        epoch: None,
-        position: None,
-        resume_token: None,
-        tabs: Vec::new(),
-        habits: Habits::default(),
-    }
+    Hello { kind: Kind::App, ..foreign::browser(instance, NAME, &[]) }
 }
 
 fn error(message: &str) -> Output {
