@@ -355,11 +355,6 @@ pub(crate) fn define(
             "additionalProperties": false,
         }),
         output_schema: None,
-        annotations: Annotations {
-            read_only,
-            destructive: !read_only,
-            idempotent: false,
-            open_world: true,
-        },
+        annotations: Annotations::reaching_pages(read_only),
     }
 }

@@ -236,12 +236,7 @@ fn define(name: String, whose: &str, spec: &ToolSpec) -> Definition {
         description: format!("(app of {whose}) {}", page_text::line(&spec.description)),
         input_schema: schema::declared(&spec.input_schema, &[("session", "string")]),
         output_schema: None,
-        annotations: Annotations {
-            read_only: spec.read_only,
-            destructive: !spec.read_only,
-            idempotent: false,
-            open_world: true,
-        },
+        annotations: Annotations::reaching_pages(spec.read_only),
         name,
     }
 }

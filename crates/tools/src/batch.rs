@@ -70,7 +70,7 @@ fn define() -> Definition {
             "additionalProperties": false,
         }),
         output_schema: None,
-        annotations: Annotations { destructive: true, open_world: true, ..Annotations::default() },
+        annotations: Annotations::reaching_pages(false),
     }
 }
 

@@ -90,7 +90,7 @@ fn define() -> Definition {
                 "profiles": {"type": "array", "items": {"type": "object"}},
             },
         })),
-        annotations: Annotations { destructive: true, open_world: true, ..Annotations::default() },
+        annotations: Annotations::reaching_pages(false),
     }
 }
 

@@ -43,6 +43,13 @@ pub struct Annotations {
     pub open_world: bool,
 }
 
+impl Annotations {
+    /// Makes the annotations of what reaches pages: whatever changes them may destroy something.
+    pub(crate) fn reaching_pages(read_only: bool) -> Self {
+        Self { read_only, destructive: !read_only, idempotent: false, open_world: true }
+    }
+}
+
 /// Who calls, and from where.
 #[derive(Clone)]
 pub struct Client {

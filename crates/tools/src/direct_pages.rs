@@ -165,7 +165,7 @@ fn define(name: String, origin: &str, spec: &ToolSpec) -> Definition {
             &[("session", "string"), ("tab", "integer")],
         ),
         output_schema: None,
-        annotations: Annotations { destructive: true, open_world: true, ..Annotations::default() },
+        annotations: Annotations::reaching_pages(false),
     }
 }
 

@@ -62,7 +62,7 @@ fn define() -> Definition {
             "additionalProperties": false,
         }),
         output_schema: None,
-        annotations: Annotations { destructive: true, open_world: true, ..Annotations::default() },
+        annotations: Annotations::reaching_pages(false),
     }
 }
 

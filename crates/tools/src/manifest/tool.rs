@@ -168,12 +168,7 @@ fn define(name: String, description: String, mut properties: Value, action: &Act
         description,
         input_schema,
         output_schema: None,
-        annotations: Annotations {
-            read_only,
-            destructive: !read_only,
-            idempotent: false,
-            open_world: true,
-        },
+        annotations: Annotations::reaching_pages(read_only),
     }
 }
 
