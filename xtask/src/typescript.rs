@@ -287,8 +287,8 @@ mod tests {
 
     #[test]
     fn optional_opaque_and_listed_fields_are_told_apart() {
-        check("  /** Its arguments. */\n  args: unknown;\n");
-        check("  /** Anything. */\n  data?: unknown;\n");
+        check("  /** The arguments, as an object. */\n  args: unknown;\n");
+        check("  /** Any JSON that the name calls for. */\n  data?: unknown;\n");
         check("  replay: Event[];\n");
         check("  messages: unknown[];\n");
         check(

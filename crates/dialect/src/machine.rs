@@ -78,7 +78,7 @@ pub struct Liveness {
     pub ask_after: Duration,
     /// Give up after this long more.
     pub dead_after: Duration,
-    /// How to ask.
+    /// Whether a ping is a control frame or a message.
     pub ping_by: PingBy,
 }
 

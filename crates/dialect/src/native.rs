@@ -53,11 +53,11 @@ pub struct Native {
 
 /// How far the introduction is.
 enum Stage {
-    /// Nothing was said.
+    /// No frame has come yet.
     Silent,
     /// Whoever this is wants proof and will give proof.
     Greeted(InstanceId, Kind),
-    /// Hello was said.
+    /// `hello` was taken; all other messages may come.
     Introduced,
 }
 

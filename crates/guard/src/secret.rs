@@ -10,7 +10,7 @@ use sha2::Sha256;
 /// Bytes of a word before it is written in letters: 128 bits.
 const WORD_BYTES: usize = 16;
 
-/// The secret.
+/// What words are made from; it has no `Debug`, so that no log shows it.
 #[derive(Clone)]
 pub struct HubSecret(String);
 

@@ -30,7 +30,7 @@ pub enum TokenError {
     Unreadable {
         /// Where it should be.
         path: String,
-        /// Why not.
+        /// What the system says.
         source: std::io::Error,
     },
     /// Others can read it.
@@ -39,14 +39,14 @@ pub enum TokenError {
     /// A line is no token.
     #[error("the token file {path} is wrong in line {line}: {problem}")]
     BadLine {
-        /// Which file.
+        /// The token file.
         path: String,
         /// Which line, from 1.
         line: usize,
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// Nothing in it.
+    /// The file has no line with a token.
     #[error("the token file {0} has no token in it")]
     Empty(String),
 }

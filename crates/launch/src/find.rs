@@ -28,7 +28,7 @@ pub enum Family {
 pub struct Found {
     /// What it is; a program whose name tells nothing is taken for Chromium.
     pub family: Family,
-    /// What is run.
+    /// The file that is executed.
     pub program: PathBuf,
 }
 
@@ -41,9 +41,9 @@ pub enum NotFound {
         its program with the setting `browser` (TABWIRE_BROWSER)"
     )]
     Nowhere {
-        /// The programs.
+        /// Names of programs, separated by commas.
         names: String,
-        /// The files.
+        /// Paths outside of PATH, separated by commas.
         places: String,
     },
     /// The program that the settings name is not there.

@@ -11,7 +11,7 @@ use std::{
 
 use model::page_text;
 
-/// The file's name.
+/// The log's name in the profile's folder.
 pub const FILE: &str = "tabwire-browser.log";
 /// A log that is longer begins anew.
 pub const LONGEST: u64 = 1 << 20;

@@ -26,7 +26,7 @@ pub struct Host<'a> {
     pub program: &'a Path,
     /// The data folder of the hub.
     pub data: &'a Path,
-    /// For which start.
+    /// The start that the host tells the hub of.
     pub launch: &'a LaunchId,
     /// What the session shall be called.
     pub name: &'a str,

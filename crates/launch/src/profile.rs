@@ -17,7 +17,7 @@ use crate::{
 pub const FOLDER: &str = "profiles";
 /// Most named profiles; the next one is refused until one is removed by hand.
 pub const PROFILES_MAX: usize = 100;
-/// Longest name.
+/// Letters of the longest name of a profile or browser.
 pub const LONGEST_NAME: usize = 32;
 /// What is behind the launch's id in the name of a throw-away profile.
 const THROW_AWAY: &str = ".profile";
@@ -25,7 +25,7 @@ const THROW_AWAY: &str = ".profile";
 /// A named profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProfileInfo {
-    /// Its name.
+    /// Its name, which is that of its folder.
     pub name: String,
     /// Who uses it: a browser's session, or the browser's name while it has none.
     pub used_by: Option<String>,

@@ -68,19 +68,19 @@ impl fmt::Display for LaunchId {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserRecord {
-    /// Which start.
+    /// Names this start, in the file's name and on the command line.
     pub launch: LaunchId,
     /// The process; 0 while it is being started.
     pub pid: u32,
     /// When the process was started, in the kernel's own count; 0 where that cannot be told.
     pub start_time: u64,
-    /// The profile's folder.
+    /// The profile's folder, which goes at the end if `throw_away`.
     pub user_data_dir: PathBuf,
     /// What its session shall be called.
     pub name: String,
     /// What kind of browser.
     pub browser: String,
-    /// Its named profile.
+    /// The name of a profile that is kept; none for one that is thrown away.
     pub profile: Option<String>,
     /// Whether it has no window.
     pub headless: bool,

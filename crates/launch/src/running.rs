@@ -68,7 +68,7 @@ pub enum LaunchError {
     /// A name has other letters than it may, or too many.
     #[error("the {what} {text:?} is not made of 1 to 32 small letters, digits and dashes")]
     BadName {
-        /// Which.
+        /// `profile` or `name`.
         what: &'static str,
         /// As it was given.
         text: String,
@@ -79,7 +79,7 @@ pub enum LaunchError {
     /// Another browser of ours has the profile.
     #[error("the profile {profile} is in use by {by}; use that one, or close it first")]
     ProfileInUse {
-        /// Which.
+        /// The profile's name.
         profile: String,
         /// The browser's session, or its name.
         by: String,
@@ -87,9 +87,9 @@ pub enum LaunchError {
     /// A browser that we did not start has the profile.
     #[error("the profile {profile} is in use by process {pid}, which was not started by this hub")]
     ProfileForeign {
-        /// Which.
+        /// The profile's name.
         profile: String,
-        /// Whose.
+        /// The process that holds the profile's lock.
         pid: u32,
     },
     /// The limit is reached.
@@ -98,21 +98,21 @@ pub enum LaunchError {
         limit = profile::PROFILES_MAX
     )]
     TooManyProfiles {
-        /// Where they are.
+        /// The folder of all named profiles.
         folder: String,
     },
     /// The program did not start.
     #[error("{program} could not be started: {source}")]
     NotStarted {
-        /// Which.
+        /// The path of the program.
         program: String,
-        /// Why not.
+        /// What the system says.
         source: io::Error,
     },
     /// The profile could not be made ready, or nothing could be written down.
     #[error("the profile could not be made ready: {0}")]
     Failed(#[from] io::Error),
-    /// The hub ends.
+    /// The hub ends, and starts nothing more.
     #[error("the hub is shutting down")]
     Stopping,
 }

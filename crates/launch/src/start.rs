@@ -53,13 +53,13 @@ const ALWAYS: &[&str] = &[
 
 /// What a browser is started with.
 pub struct Plan<'a> {
-    /// Which start.
+    /// Becomes an argument, by which the process is proven.
     pub launch: &'a LaunchId,
     /// The profile's folder.
     pub user_data_dir: &'a Path,
     /// The folder of the extension.
     pub extension: &'a Path,
-    /// Without a window.
+    /// Whether it has no window.
     pub headless: bool,
     /// We are the system's administrator.
     pub as_root: bool,

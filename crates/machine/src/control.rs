@@ -26,14 +26,14 @@ pub enum Status {
     Unresponsive(HubRecord),
     /// It was killed, or the machine lost power: the record is left over.
     Stale(HubRecord),
-    /// There is none.
+    /// No hub runs, and the last one has ended by itself.
     NotRunning,
 }
 
 /// Why a hub's status cannot be told, or why it was not ended.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// There is none.
+    /// Nothing to end: no hub runs for this folder.
     #[error("no hub runs for the data folder {0}")]
     NotRunning(String),
     /// It does not answer, and force is not wanted.
@@ -42,7 +42,7 @@ pub enum ControlError {
     /// It was asked and has not ended in time.
     #[error("the hub (process {pid}) has not ended within {}s", .patience.as_secs())]
     StillRunning {
-        /// Which process.
+        /// The hub's process.
         pid: u32,
         /// How long it was waited for.
         patience: Duration,
@@ -64,9 +64,9 @@ pub enum ControlError {
 /// How a hub came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
-    /// By its own.
+    /// It was asked and ended by itself.
     Asked,
-    /// It was killed.
+    /// It did not end when asked, and was killed.
     Forced,
 }
 

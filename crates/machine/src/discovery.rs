@@ -20,17 +20,17 @@ pub enum DiscoveryError {
     /// Others could replace what is in the folder.
     #[error("{path} is not safe to write to: {why}")]
     Unsafe {
-        /// Which folder.
+        /// The folder of discovery files.
         path: String,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// Anything else.
+    /// The folder or the file cannot be made.
     #[error("{path} cannot be written: {source}")]
     Failed {
-        /// What.
+        /// The folder or the file.
         path: String,
-        /// Why not.
+        /// What the system says.
         source: io::Error,
     },
 }

@@ -33,9 +33,9 @@ pub enum Health {
 pub struct Finding {
     /// What was looked at.
     pub check: String,
-    /// How it is.
+    /// Whether it works.
     pub state: Health,
-    /// In words.
+    /// What was found, for people.
     pub message: String,
     /// What to do about it.
     pub mend: Option<String>,
@@ -46,7 +46,7 @@ pub struct Finding {
 pub struct Patient {
     /// What should be installed.
     pub what: Installation,
-    /// This program's version.
+    /// This program's version, with which a hub's is compared.
     pub version: String,
     /// The port that a hub would take.
     pub port: u16,
@@ -55,13 +55,13 @@ pub struct Patient {
 }
 
 impl Finding {
-    /// All is well.
+    /// Finds that something works.
     pub fn ok(check: impl Into<String>, message: impl Into<String>) -> Self {
         let (check, message) = (check.into(), message.into());
         Self { check, state: Health::Ok, message, mend: None }
     }
 
-    /// Worth knowing.
+    /// Finds something that works and is worth knowing.
     pub fn warning(check: &str, message: impl Into<String>, mend: impl Into<String>) -> Self {
         let (message, mend) = (message.into(), Some(mend.into()));
         Self { check: check.to_owned(), state: Health::Warning, message, mend }

@@ -17,9 +17,9 @@ pub enum FolderError {
     /// It cannot be made or looked at.
     #[error("the data folder {path} cannot be used: {source}")]
     Failed {
-        /// Which.
+        /// The data folder.
         path: String,
-        /// Why not.
+        /// What the system says.
         source: io::Error,
     },
     /// Others may enter it.

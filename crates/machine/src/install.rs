@@ -87,25 +87,25 @@ pub struct Part {
 /// What would be done.
 #[derive(Debug)]
 pub enum State {
-    /// Nothing, and why.
+    /// Nothing, for this reason.
     Nothing(String),
     /// These changes, and something to know before.
     Planned {
-        /// In this order.
+        /// What is done, in this order.
         changes: Vec<Step>,
         /// Empty if there is nothing to say.
         note: String,
     },
     /// It should be done and cannot.
     Refused {
-        /// Why not.
+        /// What stands in the way.
         why: String,
         /// What somebody can do by hand, if anything.
         paste: Option<String>,
     },
 }
 
-/// One change.
+/// One change to this user's files.
 #[derive(Debug)]
 pub enum Step {
     /// A file is written or removed.
@@ -123,21 +123,21 @@ pub enum Step {
 /// Why a change was not made. Those before it were.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// A file.
+    /// A file could not be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The data folder.
+    /// The data folder could not be made private.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// The extension.
+    /// The extension could not be unpacked.
     #[error("the extension cannot be unpacked: {0}")]
     Unpack(String),
-    /// A folder.
+    /// A folder of ours could not be removed.
     #[error("{path} cannot be removed: {source}")]
     Remove {
-        /// Which.
+        /// The folder that is still there.
         path: String,
-        /// Why not.
+        /// What the system says.
         source: io::Error,
     },
 }

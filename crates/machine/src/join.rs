@@ -45,7 +45,7 @@ const LAST_LINES: usize = 5;
 /// How a hub is started in the background.
 #[derive(Debug, Clone)]
 pub struct StartHub {
-    /// The program.
+    /// The program that becomes the hub.
     pub program: PathBuf,
     /// Its arguments: everything that makes it the hub of this very data folder.
     pub args: Vec<OsString>,
@@ -74,9 +74,9 @@ pub enum StartError {
     /// The program could not be run.
     #[error("{program}: {source}", program = .program.display())]
     Failed {
-        /// Which program.
+        /// The program that was to become the hub.
         program: PathBuf,
-        /// Why not.
+        /// What the system says.
         source: io::Error,
     },
 }

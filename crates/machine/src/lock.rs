@@ -33,12 +33,12 @@ pub enum LeaseError {
     /// The data folder cannot be used.
     #[error(transparent)]
     Folder(#[from] FolderError),
-    /// Anything else.
+    /// The lock or the record cannot be used.
     #[error("{path} cannot be used: {source}")]
     Failed {
-        /// Which file.
+        /// The file that cannot be used.
         path: String,
-        /// Why not.
+        /// What the system says.
         source: io::Error,
     },
 }
@@ -102,7 +102,7 @@ impl Lease {
         Ok(lease)
     }
 
-    /// Returns the term.
+    /// Returns the term, which is greater than that of every hub before.
     pub fn term(&self) -> u64 {
         self.record.term
     }

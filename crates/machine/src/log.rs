@@ -12,7 +12,7 @@ use std::{
 
 use crate::folder::is_private_file;
 
-/// The file's name.
+/// The log's name in the data folder.
 pub const FILE: &str = "hub.log";
 /// Where the lines before go.
 const OLDER: &str = "hub.log.1";

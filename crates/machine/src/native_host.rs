@@ -32,7 +32,7 @@ pub enum Request {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum Answer {
-    /// Here it is.
+    /// Where the hub is, and the key to prove oneself with.
     Hub {
         /// Where the hub is, or was last.
         port: u16,
@@ -46,7 +46,7 @@ pub enum Answer {
         /// The hub has started the browser: nothing in it is its user's own.
         launched: bool,
     },
-    /// No.
+    /// The extension gets no key.
     Refused {
         /// Why, and what to do.
         message: String,

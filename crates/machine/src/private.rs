@@ -49,12 +49,12 @@ pub enum SocketError {
     /// The path is too long for a socket.
     #[error("the path {0} is too long for a socket; choose a shorter --data")]
     TooLong(String),
-    /// Anything else.
+    /// The socket's file cannot be made or removed.
     #[error("the socket {path} cannot be opened: {source}")]
     Failed {
-        /// Which.
+        /// The socket's file.
         path: String,
-        /// Why not.
+        /// What the system says.
         source: io::Error,
     },
 }
@@ -62,7 +62,7 @@ pub enum SocketError {
 /// Why nobody could be talked to.
 #[derive(Debug, thiserror::Error)]
 pub enum ReachError {
-    /// Nobody listens.
+    /// Nobody listens on this folder's socket.
     #[error("no hub runs for the data folder {0}; start one with `tabwire serve`")]
     NoHub(String),
     /// Somebody listens and says nothing.
@@ -121,11 +121,11 @@ impl JoinHello {
 pub struct JoinWelcome {
     /// Grows with every hub.
     pub term: u64,
-    /// The program's version.
+    /// The version of the hub's program.
     pub version: String,
-    /// The hub's process.
+    /// The hub's process id.
     pub pid: u32,
-    /// The hub's port.
+    /// The port of its HTTP listener.
     pub port: u16,
     /// Since when it runs, as ISO 8601.
     pub since: String,
@@ -133,11 +133,11 @@ pub struct JoinWelcome {
 
 /// A client that has joined.
 pub struct Joined {
-    /// What it said.
+    /// How it introduced itself.
     pub hello: JoinHello,
-    /// Its lines.
+    /// The client's lines after the hello.
     pub reading: BufReader<OwnedReadHalf>,
-    /// Where answers go.
+    /// Takes the hub's answers.
     pub writing: OwnedWriteHalf,
 }
 
@@ -165,9 +165,9 @@ pub struct Parting {
 /// What the command line asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question {
-    /// Are you there?
+    /// Whether the hub answers.
     Status,
-    /// Please end.
+    /// That the hub ends.
     Stop,
     /// Let us go on in HTTP.
     Http,
@@ -177,9 +177,9 @@ pub(crate) enum Question {
 pub struct Membership {
     /// What the hub said.
     pub welcome: JoinWelcome,
-    /// Its lines.
+    /// The hub's lines after the welcome.
     pub reading: BufReader<OwnedReadHalf>,
-    /// Where requests go.
+    /// Takes the client's lines.
     pub writing: OwnedWriteHalf,
 }
 

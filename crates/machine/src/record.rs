@@ -15,7 +15,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::folder::{is_private_file, is_same_file};
 
-/// The file's name.
+/// The record's name in the data folder.
 pub const FILE: &str = "hub.json";
 /// A longer file is not ours.
 const LONGEST: u64 = 4096;
@@ -28,7 +28,7 @@ const ATTEMPTS: usize = 10;
 pub struct HubRecord {
     /// The port; 0 while it is not open yet.
     pub port: u16,
-    /// The process.
+    /// The hub's process id.
     pub pid: u32,
     /// When the process was started, in the kernel's own count; 0 where that cannot be told.
     pub start_time: u64,
@@ -55,7 +55,7 @@ pub enum RecordError {
     /// It does not say what it should.
     #[error("{FILE} is damaged: {0}")]
     Damaged(serde_json::Error),
-    /// Anything else.
+    /// The system does not let it be read.
     #[error("{FILE} cannot be read: {0}")]
     Failed(#[from] io::Error),
 }

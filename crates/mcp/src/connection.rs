@@ -48,7 +48,7 @@ impl Connection {
         *self.level.lock()
     }
 
-    /// Sets it.
+    /// Sets the least severe message that an older client wants.
     pub(crate) fn set_level(&self, level: Severity) {
         *self.level.lock() = level;
     }

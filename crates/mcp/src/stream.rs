@@ -27,7 +27,7 @@ use crate::{Backend, Caller, Mcp};
 /// Limits of one stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The longest line.
+    /// Bytes of the longest line; a longer one is refused by its id.
     pub line: usize,
     /// The most requests without an answer.
     pub open: usize,

@@ -32,9 +32,9 @@ pub enum Effect {
 pub enum Work {
     /// Run a tool or command.
     Tool {
-        /// Whose tool.
+        /// Whether a command, the app's tool or a page's is meant.
         target: Target,
-        /// The tool's name.
+        /// The tool's name, as its declarer has it.
         name: String,
         /// Its arguments, carried as they came.
         args: Json,
@@ -44,9 +44,9 @@ pub enum Work {
         /// The page must look, not answer from a cache of its own.
         force_refresh: bool,
     },
-    /// Open a tab.
+    /// Opens a tab; the reply names it.
     OpenTab {
-        /// Where to.
+        /// The address to load.
         url: String,
         /// Whether to bring it to the front.
         focus: bool,

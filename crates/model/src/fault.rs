@@ -141,7 +141,7 @@ impl fmt::Display for Code {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}{}", hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
 pub struct Fault {
-    /// For branching.
+    /// For branching; one of the table.
     pub code: Code,
     /// Whether trying again can help.
     pub retry: Retry,

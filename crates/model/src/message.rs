@@ -34,7 +34,7 @@ impl Kind {
 pub struct Hello {
     /// Its own name for itself.
     pub instance: InstanceId,
-    /// What it is.
+    /// Whether it has tabs or is one page.
     pub kind: Kind,
     /// What people call it; reduced to a session name by the hub.
     pub name: Option<String>,
@@ -77,7 +77,7 @@ pub struct Habits {
 pub struct Greeting {
     /// Its own name for itself.
     pub instance: InstanceId,
-    /// What it is.
+    /// Whether it has tabs or is one page.
     pub kind: Kind,
     /// What the hub's proof must be about.
     pub nonce: String,
@@ -122,11 +122,11 @@ pub struct Welcome {
 pub struct NumberedChange {
     /// The sender's number; none where a dialect has no numbers and order of arrival counts.
     pub sequence: Option<Sequence>,
-    /// What happened.
+    /// What happened, without its number.
     pub change: Change,
 }
 
-/// What can happen.
+/// Everything that can happen in a session, and is numbered and replayed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// The app's state is another.
@@ -141,7 +141,7 @@ pub enum Change {
     TabFocused(TabId),
     /// The tools of an app (no tab) or of the page in a tab are others.
     ToolsChanged {
-        /// Whose.
+        /// The tab of the page; none for an app's own tools.
         tab: Option<TabId>,
         /// All of them now.
         tools: Vec<ToolSpec>,
@@ -175,12 +175,12 @@ impl Change {
 /// How bad an event is; errors can be asked for first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Worth knowing.
+    /// Worth knowing, and nothing to do.
     #[default]
     Info,
-    /// Something is odd.
+    /// Something is odd, and went on.
     Warning,
-    /// Something failed.
+    /// Something failed; replay can bring these first.
     Error,
 }
 
@@ -198,7 +198,7 @@ pub struct StateUpdate {
 /// A state, whole or as a difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StateBody {
-    /// All of it.
+    /// The whole state, in place of the one before.
     Whole(Json),
     /// A JSON Patch (RFC 6902) against the version before.
     Patch(Json),
@@ -222,7 +222,7 @@ pub struct Tab {
 pub struct ToolSpec {
     /// 1 to 128 of letters, digits, `_ . -`.
     pub name: String,
-    /// What it does.
+    /// What it does, in the declarer's words; may be empty.
     pub description: String,
     /// JSON Schema of its arguments.
     pub input_schema: Json,
@@ -243,7 +243,7 @@ impl ToolSpec {
 /// A call as it is sent: the work with its id, place and remaining time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// The hub's id.
+    /// The hub's id; an executor never runs the same one twice.
     pub id: CallId,
     /// Where in the browser; none for apps.
     pub tab: Option<TabId>,
@@ -251,7 +251,7 @@ pub struct Call {
     pub client: ClientId,
     /// What people call that client.
     pub client_name: String,
-    /// What.
+    /// What is to be done.
     pub work: Work,
     /// Remaining time; the executor refuses a call that has none left.
     pub deadline: Duration,
@@ -262,7 +262,7 @@ pub struct Call {
 pub enum ExecutorStatus {
     /// Never received, or forgotten.
     Unknown,
-    /// Still at it.
+    /// Received and not finished; its end will be told.
     Running,
     /// Finished; this is the end it would have told.
     Ended(Result<Json, Fault>),
@@ -325,7 +325,7 @@ impl RefusedResume {
 /// What a browser or app says.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FromBrowser {
-    /// The introduction.
+    /// The introduction of a peer that proves nothing.
     Hello(Box<Hello>),
     /// The introduction of a peer that proves itself, and wants proof: the hub answers with
     /// [`ToBrowser::Challenge`].
@@ -339,28 +339,28 @@ pub enum FromBrowser {
     },
     /// A call has ended.
     Ended {
-        /// Which.
+        /// The call, by the hub's id.
         call: CallId,
-        /// How.
+        /// What came of it.
         outcome: Result<Reply, Fault>,
     },
     /// A call is under way.
     Progress {
-        /// Which.
+        /// The call, by the hub's id.
         call: CallId,
-        /// How far.
+        /// How far it is; grows with each report.
         progress: CallProgress,
     },
     /// What the executor knows of a call.
     Status {
-        /// Which.
+        /// The call that the hub asked about.
         call: CallId,
-        /// What it knows.
+        /// Whether it is unknown, running or ended.
         status: ExecutorStatus,
     },
-    /// Something happened.
+    /// Something happened on its side.
     Changed(NumberedChange),
-    /// It missed something.
+    /// It missed something, and wants it again.
     ReplayRequest(ReplayRequest),
     /// What the hub had missed.
     ReplayPage(ReplayPage),
@@ -389,9 +389,9 @@ pub enum ToBrowser {
     },
     /// It has a session now.
     Welcome(Box<Welcome>),
-    /// Do this.
+    /// Run this, and tell its end.
     Call(Box<Call>),
-    /// Stop doing this.
+    /// Stop this; its end is told all the same.
     Cancel(CallId),
     /// What became of this?
     CallQuery(CallId),
@@ -401,7 +401,7 @@ pub enum ToBrowser {
     Mention {
         /// Such as `toolCall`.
         name: String,
-        /// What about it.
+        /// Any JSON that the name calls for.
         data: Json,
     },
     /// The hub missed something.
@@ -410,7 +410,7 @@ pub enum ToBrowser {
     ReplayPage(ReplayPage),
     /// The hub has seen everything up to here.
     Ack(Position),
-    /// Are you there?
+    /// Asks for a sign of life.
     Ping,
     /// The hub ends the connection; the close frame follows.
     Bye(Closing),

@@ -64,9 +64,9 @@ impl fmt::Display for Sequence {
 /// A place in a log: everything up to and including `sequence` has been seen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
-    /// Which log.
+    /// The log that the number belongs to.
     pub epoch: Epoch,
-    /// How far.
+    /// The last number that was seen; 0 is before the first message.
     pub sequence: Sequence,
 }
 

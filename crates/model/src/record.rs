@@ -61,14 +61,14 @@ pub struct HolderRecord {
     pub offered_to: Option<String>,
 }
 
-/// One tab.
+/// A tab as it was when its session was written down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TabRecord {
     /// The browser's number for it.
     pub id: u64,
-    /// Its title.
+    /// Its title; empty where none was told.
     pub title: String,
-    /// Its address.
+    /// Its address; empty where none was told.
     pub url: String,
     /// Whether it was in front.
     pub active: bool,
@@ -79,16 +79,16 @@ pub struct TabRecord {
 pub struct ToolsRecord {
     /// Whose; none for the app itself.
     pub tab: Option<u64>,
-    /// All of them.
+    /// The whole list, in place of the one before.
     pub tools: Vec<ToolRecord>,
 }
 
 /// One tool that a peer declares.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolRecord {
-    /// Its name.
+    /// The tool's name, as its declarer has it.
     pub name: String,
-    /// What it does.
+    /// What it does, in the declarer's words.
     pub description: String,
     /// JSON Schema of its arguments, as text.
     pub input_schema: String,

@@ -35,7 +35,7 @@ pub enum Change {
     Changed(String),
     /// New things, with where.
     Added(String),
-    /// What is gone.
+    /// A thing or text that is gone.
     Removed(String),
     /// What is elsewhere now.
     Moved(String),

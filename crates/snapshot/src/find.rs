@@ -106,7 +106,7 @@ fn as_expression(text: &str) -> String {
     text.split_whitespace().map(regex::escape).collect::<Vec<_>>().join(r"\s+")
 }
 
-/// What was found.
+/// What a search has found in a page, and what it looked for.
 pub struct Found<'t, 'p> {
     tree: &'t Tree<'p>,
     pattern: Option<&'t Pattern>,

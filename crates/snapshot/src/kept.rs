@@ -22,7 +22,7 @@ pub const BYTES: usize = 16 << 20;
 /// What a snapshot is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The session.
+    /// The session that the page is in.
     pub session: SessionId,
     /// The tab, where the browser has several.
     pub tab: Option<TabId>,

@@ -46,7 +46,7 @@ const LOADING: &str = "the page is still loading: there is more to come";
 /// A part of a page, written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown {
-    /// For a model.
+    /// What a model reads.
     pub text: String,
     /// Lines or blocks in it.
     pub lines: usize,
@@ -56,9 +56,9 @@ pub struct Shown {
 
 /// A page with its version, and with the one to compare it with.
 pub struct Subject<'a> {
-    /// The page.
+    /// The page as the extension has told it.
     pub page: &'a Page,
-    /// Its version.
+    /// Names this state of the page, for asking what changed since.
     pub version: &'a str,
     /// The page as it was at the version that is asked for, where that is kept.
     pub before: Option<&'a Page>,

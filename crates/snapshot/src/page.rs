@@ -12,12 +12,12 @@ const TARGET: &str = "url=";
 /// How our extension begins one.
 const BEGINNING: &str = "{\"format\":\"snapshot.v1\",";
 
-/// A page.
+/// A page as our extension tells it.
 #[derive(Debug, Default, Deserialize)]
 pub struct Page {
     /// The address of its first document.
     pub url: String,
-    /// Its title.
+    /// The title of its first document.
     #[serde(default)]
     pub title: String,
     /// Its documents: the page's own and those of its frames.

@@ -16,7 +16,7 @@ use crate::{
 /// One line to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// A thing.
+    /// A thing, by its place in the page, on a line of its own.
     Line(usize),
     /// A thing, and how many things in it are deeper than wanted.
     Cut(usize, usize),
@@ -48,7 +48,7 @@ pub struct Layout {
 /// The lines to be, in the order of the page.
 pub struct Plan<'t, 'p> {
     tree: &'t Tree<'p>,
-    /// The lines.
+    /// The lines, from top to bottom.
     pub steps: Vec<Step>,
     /// The level at which the parts begin.
     base: usize,

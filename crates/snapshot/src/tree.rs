@@ -12,7 +12,7 @@ use crate::{
     roles::{self, FIELDS, NAMED_BY_CONTENT},
 };
 
-/// No node.
+/// Stands for no node in the tables of places.
 const NONE: u32 = u32::MAX;
 /// Texts beside each other that may make a label, before and after one of them.
 const PARTS: usize = 6;
@@ -21,7 +21,7 @@ const NEAR: usize = 4;
 
 /// A page with its structure.
 pub struct Tree<'a> {
-    /// The page.
+    /// The page whose nodes are linked here.
     pub page: &'a Page,
     parent: Vec<u32>,
     end: Vec<u32>,

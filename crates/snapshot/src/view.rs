@@ -15,7 +15,7 @@ use crate::{
 pub const TOKENS: usize = 6000;
 /// The most that a client can ask for.
 pub const MOST: usize = 50_000;
-/// The fewest.
+/// The fewest that a client can ask for.
 pub const FEWEST: usize = 100;
 /// Bytes that count as one token.
 pub const BYTES: usize = 4;
@@ -73,7 +73,7 @@ pub enum Format {
     Outline,
     /// Only landmarks, headings and what can be worked with.
     Skeleton,
-    /// To read.
+    /// Markdown, for reading.
     Markdown,
 }
 

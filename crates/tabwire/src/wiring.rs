@@ -79,7 +79,7 @@ pub fn write_discovery(folder: &Path, port: u16) -> Option<DiscoveryFile> {
 /// What whoever comes to the private socket is told, and where their wishes go.
 #[derive(Clone)]
 pub struct FrontDesk {
-    /// Who we are.
+    /// Which hub this is, and its term.
     pub welcome: JoinWelcome,
     /// Counts relays, in a hub that ends without them.
     pub idle: Option<IdleExit>,

@@ -60,7 +60,7 @@ pub enum CommandScope {
     Site,
     /// A tab, whatever it shows.
     Tab,
-    /// No tab.
+    /// The browser as a whole, without a tab.
     Browser,
     /// A tab, but the hub does it.
     Hub,

@@ -118,9 +118,9 @@ pub(crate) fn of_app(tool: &str, mut output: Output) -> Output {
 
 /// A picture, as it is told of.
 struct Shown {
-    /// For a model.
+    /// The line that a model reads.
     line: String,
-    /// For a program.
+    /// The same for a program: type, size, and where it is.
     about: Value,
 }
 

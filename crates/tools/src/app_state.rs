@@ -11,7 +11,7 @@ use crate::{
     definition::{self, Annotations, Client, CoreTool, Definition, Output, Work, decode},
 };
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool = CoreTool::own("app_state", define, run);
 
 #[derive(Deserialize)]

@@ -23,7 +23,7 @@ const STEPS: usize = 50;
 /// Pictures that one answer passes on.
 const PICTURES: usize = 4;
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool = CoreTool::own("batch", define, run);
 
 #[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq)]

@@ -19,7 +19,7 @@ use crate::{
     definition::{Client, CoreTool, Output, Source, Work},
 };
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
     CoreTool::of_commands("browser_content", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 

@@ -20,7 +20,7 @@ use crate::{
 /// Console lines that one answer shows, where they come from the feed.
 const LINES: usize = 50;
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
     CoreTool::of_commands("browser_debug", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 

@@ -15,7 +15,7 @@ use crate::{
     definition::{Client, CoreTool, Work},
 };
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
     CoreTool::of_commands("browser_emulate", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 

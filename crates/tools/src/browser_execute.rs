@@ -10,7 +10,7 @@ use crate::{
     definition::{Client, CoreTool, Work},
 };
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
     CoreTool::of_commands("browser_execute", DESCRIPTION, ARGUMENTS, ACTIONS, run)
         .aliases(&[("code", "expression")]);

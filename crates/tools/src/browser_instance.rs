@@ -14,7 +14,7 @@ use crate::{
     launching::{self, NewBrowser},
 };
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool = CoreTool::own("browser_instance", define, run);
 
 #[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq)]

@@ -14,7 +14,7 @@ use crate::{
     uploads,
 };
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
     CoreTool::of_commands("browser_interact", DESCRIPTION, ARGUMENTS, ACTIONS, run)
         .aliases(&[("delay", "delayMs")]);

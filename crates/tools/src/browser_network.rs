@@ -18,7 +18,7 @@ use crate::{
     downloads,
 };
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
     CoreTool::of_commands("browser_network", DESCRIPTION, ARGUMENTS, ACTIONS, run).aliases(&[
         ("type", "storageType"),

@@ -22,7 +22,7 @@ use crate::{
     definition::{Client, CoreTool, Output, Source, Work},
 };
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
     CoreTool::of_commands("browser_snapshot", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 

@@ -18,7 +18,7 @@ use crate::{
     definition::{Client, CoreTool, Output, Source, Work},
 };
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
     CoreTool::of_commands("browser_tab", DESCRIPTION, ARGUMENTS, ACTIONS, run)
         .aliases(&[("keepTabId", "tab")]);

@@ -12,7 +12,7 @@ use crate::schema;
 
 /// An argument of a tool.
 pub struct Argument {
-    /// Its name.
+    /// The key in the object of arguments.
     pub name: &'static str,
     /// What it can be.
     pub values: Values,
@@ -26,7 +26,7 @@ pub struct Argument {
     pub reader: Option<&'static str>,
 }
 
-/// Types of arguments.
+/// What values an argument takes.
 #[derive(Debug, Clone, Copy)]
 pub enum Values {
     /// A text.
@@ -41,7 +41,7 @@ pub enum Values {
     Word(&'static str, &'static str),
     /// A list of texts.
     Texts,
-    /// Names with texts.
+    /// An object whose values are texts.
     TextMap,
     /// A list of objects with texts of these names.
     Records(&'static str),

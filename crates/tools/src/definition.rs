@@ -18,7 +18,7 @@ use crate::{
 pub struct Definition {
     /// 1 to 128 of letters, digits, `_ . -`.
     pub name: String,
-    /// For people.
+    /// What people read; empty where the name says it.
     pub title: String,
     /// For models; short, because every client pays for it on every step.
     pub description: String,
@@ -26,14 +26,14 @@ pub struct Definition {
     pub input_schema: Value,
     /// JSON Schema of the structured result, where it is known.
     pub output_schema: Option<Value>,
-    /// Hints.
+    /// What clients are told of its effects.
     pub annotations: Annotations,
 }
 
 /// What a tool is like.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Annotations {
-    /// Changes nothing.
+    /// It changes nothing.
     pub read_only: bool,
     /// May destroy something. Only meaningful when it is not read-only.
     pub destructive: bool,
@@ -53,11 +53,11 @@ impl Annotations {
 /// Who calls, and from where.
 #[derive(Clone)]
 pub struct Client {
-    /// On whose behalf.
+    /// The client on whose behalf it is called.
     pub caller: Caller,
     /// The session that its endpoint is bound to.
     pub binding: Option<String>,
-    /// Where progress goes.
+    /// Takes reports of progress; none where nobody wants them.
     pub progress: Option<mpsc::Sender<CallProgress>>,
     /// How long a call to an app or page may take; none means the configured time.
     pub timeout: Option<Duration>,
@@ -87,7 +87,7 @@ pub enum Workplace {
 /// What a tool gives back.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Output {
-    /// For a model.
+    /// What a model reads.
     pub text: String,
     /// For a program; `null` where the text is all there is.
     pub structured: Value,
@@ -151,7 +151,7 @@ impl Link {
 /// Where a text that we did not write comes from. It is untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
-    /// The session's name.
+    /// The readable name of the page's session.
     pub session: String,
     /// The web origin, where it has one.
     pub origin: Option<String>,
@@ -169,13 +169,13 @@ pub type Work<'a> = Pin<Box<dyn Future<Output = Result<Output, Fault>> + Send + 
 
 /// A tool of our own: what it is and what it does, in one object.
 pub struct CoreTool {
-    /// Its name.
+    /// The name that clients call it by.
     pub name: &'static str,
-    /// What it takes.
+    /// The arguments that it takes.
     pub contract: Contract,
     /// Other names of arguments that are accepted and never listed: `(alias, name)`.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// Does it.
+    /// Does the work, with arguments that were checked.
     pub run: Run,
 }
 
@@ -183,11 +183,11 @@ pub struct CoreTool {
 pub enum Contract {
     /// A table of commands of browsers, of which `action` picks one.
     Commands {
-        /// For models.
+        /// What the tool is for, for models.
         description: &'static str,
         /// The arguments of all of them.
         arguments: &'static [Argument],
-        /// The commands.
+        /// The commands, in the order in which they are listed.
         actions: &'static [Action],
     },
     /// What it says itself.

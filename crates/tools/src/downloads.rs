@@ -21,7 +21,7 @@ use crate::{
     definition::{Output, Source},
 };
 
-/// What lists downloads.
+/// The command that lists downloads.
 pub const LIST: &str = "browser_download_list";
 /// What waits for one.
 pub const WAIT: &str = "browser_download_wait";

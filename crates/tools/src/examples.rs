@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use crate::{TOOLS, definition::CoreTool};
 
-/// One call.
+/// A call with its reply, for the reference and as a test.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Example {
     /// Calls that have to be made before, with `tool` in each.
     #[serde(default, deserialize_with = "json")]
     pub before: Value,
-    /// The arguments.
+    /// The arguments of the call.
     #[serde(deserialize_with = "json")]
     pub call: Value,
     /// What the browser answers to the action's command; for `batch`, by command. A `data` of

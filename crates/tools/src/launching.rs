@@ -80,15 +80,15 @@ pub async fn forget(toolbox: &Toolbox, launcher: &Arc<dyn Launcher>, ended: &End
 
 /// What a client wants to have started.
 pub struct NewBrowser {
-    /// Without a window.
+    /// Without a window; none means as the setting says.
     pub headless: Option<bool>,
-    /// A named profile.
+    /// The name of a profile that is kept; none means one that is thrown away.
     pub profile: Option<String>,
     /// What its session shall be called.
     pub name: Option<String>,
-    /// What kind.
+    /// The kind of browser; none means as the setting says.
     pub browser: Option<Family>,
-    /// The first page.
+    /// The address of the first page; none means an empty one.
     pub url: Option<String>,
 }
 

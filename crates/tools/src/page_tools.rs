@@ -21,7 +21,7 @@ const LISTED: usize = 50;
 /// Bytes of a schema that is shown whole.
 const SCHEMA: usize = 4096;
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool = CoreTool::own("page_tools", define, run);
 
 #[derive(Deserialize, Clone, Copy, PartialEq)]

@@ -34,7 +34,7 @@ pub struct Recorder {
 /// What one client has done since it began.
 pub(crate) struct Recording {
     began: Instant,
-    /// What `batch` takes.
+    /// The calls in order, as `batch` takes them.
     pub steps: Vec<Value>,
     bytes: usize,
     /// Calls that did not fit any more.

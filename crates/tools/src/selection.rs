@@ -37,7 +37,7 @@ pub const GROUPS: &[(&str, &[&str])] = &[
     ("wait", &["sleep", "wait_for"]),
 ];
 
-/// What is offered.
+/// The tools that a hub offers, by the setting `tools`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
     words: Vec<String>,

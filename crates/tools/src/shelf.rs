@@ -30,7 +30,7 @@ pub struct Kept {
     pub name: String,
     /// Such as `application/pdf`.
     pub mime_type: String,
-    /// The thing itself.
+    /// Its bytes, whole.
     pub content: Arc<[u8]>,
 }
 

@@ -13,7 +13,7 @@ use crate::{
 /// Longest sleep; `wait_for` is the better way to wait for something.
 const LONGEST_MS: u64 = 60_000;
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
     CoreTool::own("sleep", define, run).aliases(&[("duration", "durationMs")]);
 

@@ -24,7 +24,7 @@ const EVENTS: usize = 50;
 /// Characters of one event's data.
 const DATA: usize = 2000;
 
-/// The tool.
+/// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool = CoreTool::own("wait_for", define, run);
 
 #[derive(Deserialize, Clone, Copy)]

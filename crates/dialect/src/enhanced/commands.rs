@@ -37,7 +37,7 @@ pub struct Command {
     pub name: &'static str,
     /// What it is given.
     pub payload: Map<String, Value>,
-    /// Where.
+    /// The tab that the call names; none where it names none.
     pub tab: Option<TabId>,
     /// What its answer means.
     pub step: Step,
@@ -46,11 +46,11 @@ pub struct Command {
 /// What the answer to a frame means.
 #[derive(Debug, PartialEq)]
 pub enum Step {
-    /// Only data.
+    /// The result as it came.
     Plain,
-    /// A picture.
+    /// A picture, whose bytes get our own shape.
     Picture,
-    /// All tabs.
+    /// A list of tabs, which is taken note of.
     Tabs,
     /// All tabs, of which this one is to be closed.
     CloseAfterList(TabId),

@@ -34,7 +34,7 @@ const STEP: f64 = 500.0;
 pub enum Plan {
     /// One message that is answered by its id.
     Request {
-        /// Its type.
+        /// The `type` of its message.
         wire: &'static str,
         /// Its other fields, without the id.
         fields: Map<String, Value>,
@@ -52,7 +52,7 @@ pub enum Plan {
 /// What an answer is, where that is more than data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Only data.
+    /// The result as it came.
     Plain,
     /// A text, of which at most so many characters are wanted.
     Content(Option<usize>),

@@ -22,7 +22,7 @@ pub enum Shape {
     Picture,
     /// A page as a document.
     Document,
-    /// All tabs.
+    /// A list of tabs, which is taken note of.
     Tabs,
     /// A tab that was opened.
     Opened,

@@ -29,7 +29,7 @@ const SHORT: usize = 64;
 const TITLE: usize = 1000;
 const URL: usize = 8192;
 
-/// A frame's meaning.
+/// What a frame means to the machine.
 #[derive(Debug)]
 pub enum Incoming {
     /// The peer asks whether we are there.

@@ -106,7 +106,7 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
-    /// Has tabs.
+    /// A browser, with tabs and commands.
     Browser,
     /// One page with state and tools of its own.
     App,
@@ -128,12 +128,12 @@ pub enum Target {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Level {
-    /// Worth knowing.
+    /// Worth knowing, and nothing to do.
     #[default]
     Info,
-    /// Something is odd.
+    /// Something is odd, and went on.
     Warning,
-    /// Something failed.
+    /// Something failed; replay can bring these first.
     Error,
 }
 
@@ -157,7 +157,7 @@ pub enum RefusedResume {
 pub enum CallState {
     /// Never received, or forgotten.
     Unknown,
-    /// Still at it.
+    /// Received and not finished; its end will be told.
     Running,
     /// Finished; `result` or `error` is the end.
     Ended,
@@ -166,7 +166,7 @@ pub enum CallState {
 body! {
     /// A place in a log: everything up to `sequence` has been seen.
     Position {
-        /// Which log.
+        /// The log that the number belongs to.
         epoch: String,
         /// How far; 0 is before the first message.
         sequence: u64,
@@ -178,7 +178,7 @@ body! {
     CallError {
         /// For branching, such as `ELEMENT_NOT_FOUND`.
         code: String,
-        /// For reading.
+        /// For reading: what failed, and what to try.
         message: String,
     }
 }
@@ -205,7 +205,7 @@ body! {
     ToolSpec {
         /// 1 to 128 of letters, digits, `_ . -`.
         name: String,
-        /// What it does.
+        /// What it does, in the declarer's words; may be empty.
         #[serde(default)]
         description: String,
         /// JSON Schema of its arguments; absent means no arguments are described.
@@ -223,7 +223,7 @@ body! {
 body! {
     /// What a tool says of itself; hints only, never trusted.
     ToolAnnotations {
-        /// It changes nothing.
+        /// Whether it changes nothing, by its own word.
         #[serde(default)]
         read_only_hint: bool,
     }
@@ -234,7 +234,7 @@ body! {
     Hello {
         /// Its own name for itself.
         instance_id: String,
-        /// What it is.
+        /// Whether it has tabs or is one page.
         kind: Kind,
         /// What people call it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -320,7 +320,7 @@ body! {
         session_id: String,
         /// The session's readable name.
         name: String,
-        /// The hub's version.
+        /// The hub's version, for display.
         server_version: String,
         /// The hub asks after this much silence.
         heartbeat_ms: u64,
@@ -360,18 +360,18 @@ body! {
     CallTool {
         /// The hub's id; the executor never runs the same id twice.
         call_id: String,
-        /// Whose tool.
+        /// Whether a command, the app's tool or a page's is meant.
         target: Target,
         /// In which tab; absent for apps.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tab_id: Option<u64>,
-        /// Which tool.
+        /// The tool's or command's name, as its declarer has it.
         tool_name: String,
-        /// Its arguments.
+        /// The arguments, as an object.
         args: Box<RawValue>,
         /// Remaining time; a call without any left is refused.
         deadline_ms: u64,
-        /// On whose behalf.
+        /// The AI client on whose behalf it runs; absent where none is known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         client: Option<CallingClient>,
     }
@@ -380,12 +380,12 @@ body! {
 body! {
     /// The end of a call: `result` or `error`.
     ToolResult {
-        /// Which call.
+        /// The id from `callTool`, or from the tab command that has ended.
         call_id: String,
         /// What came out; `null` is a result too.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         result: Option<Box<RawValue>>,
-        /// What went wrong.
+        /// Why it failed; absent where there is a result.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<CallError>,
     }
@@ -394,7 +394,7 @@ body! {
 body! {
     /// How far a call is.
     ToolProgress {
-        /// Which call.
+        /// The id from `callTool`.
         call_id: String,
         /// Grows with each report.
         progress: f64,
@@ -408,9 +408,9 @@ body! {
 }
 
 body! {
-    /// Stop a call.
+    /// Stop a call; it still ends with `toolResult`.
     Cancel {
-        /// Which call.
+        /// The id from `callTool`.
         call_id: String,
     }
 }
@@ -418,7 +418,7 @@ body! {
 body! {
     /// What became of a call?
     CallQuery {
-        /// Which call.
+        /// The id that the hub lost sight of.
         call_id: String,
     }
 }
@@ -426,9 +426,9 @@ body! {
 body! {
     /// The answer to `callQuery`.
     CallStatus {
-        /// Which call.
+        /// The id from `callQuery`.
         call_id: String,
-        /// What is known.
+        /// Whether it is unknown, running or ended.
         state: CallState,
         /// The result, when it ended well.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -442,7 +442,7 @@ body! {
 body! {
     /// Tell the current state.
     RequestState {
-        /// Correlates the answer.
+        /// Comes back in the answer.
         request_id: String,
         /// Look, do not answer from a cache.
         force_refresh: bool,
@@ -452,14 +452,14 @@ body! {
 body! {
     /// The state that was asked for.
     StateResponse {
-        /// Which request.
+        /// The id from `requestState`.
         request_id: String,
-        /// All of it.
+        /// The whole state.
         state: Box<RawValue>,
         /// The page's life that counts the versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         state_epoch: Option<String>,
-        /// Its version.
+        /// The version of the state; absent where versions are not counted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         version: Option<u64>,
     }
@@ -468,9 +468,9 @@ body! {
 body! {
     /// The state could not be told.
     StateError {
-        /// Which request.
+        /// The id from `requestState`.
         request_id: String,
-        /// Why.
+        /// Why not, for reading.
         error: String,
     }
 }
@@ -478,9 +478,9 @@ body! {
 body! {
     /// A new state: `state` or `patch`. Numbered.
     StateUpdate {
-        /// The sender's number.
+        /// The number in the sender's log.
         sequence: u64,
-        /// All of it.
+        /// The whole state; absent where there is a `patch`.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         state: Option<Box<RawValue>>,
         /// A JSON Patch (RFC 6902) against the version before.
@@ -496,9 +496,9 @@ body! {
 body! {
     /// A tab exists now. Numbered.
     TabCreated {
-        /// The sender's number.
+        /// The number in the sender's log.
         sequence: u64,
-        /// The tab.
+        /// The new tab.
         tab: Tab,
     }
 }
@@ -506,7 +506,7 @@ body! {
 body! {
     /// A tab changed. Numbered.
     TabUpdated {
-        /// The sender's number.
+        /// The number in the sender's log.
         sequence: u64,
         /// The tab as it is now.
         tab: Tab,
@@ -516,9 +516,9 @@ body! {
 body! {
     /// A tab is gone. Numbered.
     TabClosed {
-        /// The sender's number.
+        /// The number in the sender's log.
         sequence: u64,
-        /// Which tab.
+        /// The browser's number for it.
         tab_id: u64,
     }
 }
@@ -526,9 +526,9 @@ body! {
 body! {
     /// A tab is in front now. Numbered.
     TabFocused {
-        /// The sender's number.
+        /// The number in the sender's log.
         sequence: u64,
-        /// Which tab.
+        /// The browser's number for it.
         tab_id: u64,
     }
 }
@@ -536,12 +536,12 @@ body! {
 body! {
     /// All tools of the app, or of the page in a tab, as they are now. Numbered.
     ToolsChanged {
-        /// The sender's number.
+        /// The number in the sender's log.
         sequence: u64,
         /// Absent: the app's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tab_id: Option<u64>,
-        /// All of them.
+        /// The whole list, in place of the one before.
         tools: Vec<ToolSpec>,
     }
 }
@@ -551,11 +551,11 @@ body! {
     OpenTab {
         /// The hub's id for this call.
         call_id: String,
-        /// Where to.
+        /// The address to load.
         url: String,
         /// Whether to bring it to the front.
         focus: bool,
-        /// Remaining time.
+        /// Remaining time; a call without any left is refused.
         deadline_ms: u64,
     }
 }
@@ -565,9 +565,9 @@ body! {
     CloseTab {
         /// The hub's id for this call.
         call_id: String,
-        /// Which tab.
+        /// The browser's number for it.
         tab_id: u64,
-        /// Remaining time.
+        /// Remaining time; a call without any left is refused.
         deadline_ms: u64,
     }
 }
@@ -577,9 +577,9 @@ body! {
     FocusTab {
         /// The hub's id for this call.
         call_id: String,
-        /// Which tab.
+        /// The browser's number for it.
         tab_id: u64,
-        /// Remaining time.
+        /// Remaining time; a call without any left is refused.
         deadline_ms: u64,
     }
 }
@@ -593,7 +593,7 @@ body! {
         /// Which tab; absent: the app's own.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tab_id: Option<u64>,
-        /// Remaining time.
+        /// Remaining time; a call without any left is refused.
         deadline_ms: u64,
     }
 }
@@ -601,27 +601,27 @@ body! {
 body! {
     /// The tools that were asked for.
     ToolsDiscovered {
-        /// Which call.
+        /// The id from `discoverTools`.
         call_id: String,
-        /// Of which tab.
+        /// The tab of the page; absent: the app's own tools.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tab_id: Option<u64>,
-        /// All of them.
+        /// The whole list, in place of the one before.
         tools: Vec<ToolSpec>,
     }
 }
 
 body! {
-    /// Something happened. Numbered.
+    /// Something else that happened. Numbered.
     Event {
-        /// The sender's number.
+        /// The number in the sender's log.
         sequence: u64,
         /// Such as `console`, `dialog`, `toolActivity`.
         name: String,
         /// How bad it is.
         #[serde(default)]
         level: Level,
-        /// Anything.
+        /// Any JSON that the name calls for.
         #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
         data: Option<Box<RawValue>>,
     }
@@ -644,7 +644,7 @@ body! {
 body! {
     /// A page of what was missed.
     ReplayPage {
-        /// The sender's log.
+        /// The sender's log, to which the numbers belong.
         epoch: String,
         /// This page, with all before it, reaches up to this number.
         upto: u64,
@@ -664,19 +664,19 @@ body! {
 }
 
 body! {
-    /// Are you there?
+    /// Asks for a `pong`; any message is a sign of life too.
     Ping {}
 }
 
 body! {
-    /// Yes.
+    /// The answer to `ping`.
     Pong {}
 }
 
 body! {
     /// Everything up to here has been received and kept.
     Ack {
-        /// Up to where.
+        /// The newest message that is safe.
         position: Position,
     }
 }
@@ -684,7 +684,7 @@ body! {
 body! {
     /// The sender ends the connection; the close frame follows.
     Bye {
-        /// Why, for branching.
+        /// Why, for branching: a code of the table of close codes.
         code: String,
         /// Whether connecting again makes sense.
         retry: bool,

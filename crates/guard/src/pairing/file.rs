@@ -35,9 +35,9 @@ pub enum PairingError {
     /// The disk or the operating system does not let us.
     #[error("{path} cannot be used: {source}")]
     Failed {
-        /// Which file.
+        /// The file with the pairings, or the folder that it is in.
         path: String,
-        /// Why not.
+        /// What the system says.
         source: io::Error,
     },
     /// Others could have read or written it.

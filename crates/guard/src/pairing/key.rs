@@ -23,9 +23,9 @@ pub struct Key([u8; 32]);
 /// Whose proof it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// The hub's.
+    /// The hub proves that it knows the key.
     Hub,
-    /// The browser's.
+    /// The browser, or who carries a page, proves it.
     Browser,
 }
 
@@ -35,11 +35,11 @@ pub struct Talk {
     /// Where the browser dialled, which is what the hub knows to be its own: a program between the
     /// two has another.
     pub address: String,
-    /// Who wants in.
+    /// The browser or page that wants in.
     pub instance: InstanceId,
     /// The browser's random word.
     pub browser_nonce: String,
-    /// The hub's.
+    /// The hub's random word.
     pub hub_nonce: String,
     /// Whose page it is, where the one who proves carries it.
     pub carried: Option<Carriage>,

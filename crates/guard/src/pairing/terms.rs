@@ -13,14 +13,14 @@ use super::{ATTEMPTS, INSTANCES_MAX, PairingError};
 pub enum By {
     /// By the native messaging host.
     Native,
-    /// By a code.
+    /// By a code that a person has carried over.
     Code,
 }
 
 /// One paired browser, without its key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paired {
-    /// Who.
+    /// The browser, by its own name for itself.
     pub instance: InstanceId,
     /// What people call it.
     pub name: Option<String>,
@@ -28,7 +28,7 @@ pub struct Paired {
     pub launch: Option<String>,
     /// Since when, in milliseconds since 1970.
     pub paired_at: u64,
-    /// How.
+    /// What let it in: the native host or a code.
     pub by: By,
 }
 
@@ -54,12 +54,12 @@ pub enum CodeState {
     Over,
 }
 
-/// Whom to forget.
+/// The browsers that are to be forgotten.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
-    /// Everybody.
+    /// Every paired browser.
     All,
-    /// These.
+    /// Those with one of these ids; unknown ids are passed over.
     Instances(Vec<InstanceId>),
     /// Whoever belongs to this start of ours.
     Launch(String),

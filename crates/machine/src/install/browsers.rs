@@ -10,7 +10,7 @@ use super::surroundings::{Surroundings, System};
 /// The folder in a profile root in which manifests lie.
 const FOLDER: &str = "NativeMessagingHosts";
 
-/// A browser.
+/// A browser that the native host can be installed for.
 #[derive(Debug)]
 pub struct Browser {
     /// What it is called on the command line.
@@ -19,7 +19,7 @@ pub struct Browser {
     pub title: &'static str,
     /// The page on which extensions are loaded.
     pub extensions: &'static str,
-    /// Its programs.
+    /// Names of its program on PATH; the first that is found counts.
     programs: &'static [&'static str],
     /// Its profile roots on Linux; the first is the usual one.
     linux: &'static [&'static str],
@@ -29,7 +29,7 @@ pub struct Browser {
     registry: &'static str,
 }
 
-/// All of them.
+/// Every browser that `install` knows.
 pub const BROWSERS: &[Browser] = &[
     Browser {
         name: "chrome",

@@ -10,7 +10,7 @@ use super::{
     surroundings::{Surroundings, System},
 };
 
-/// An AI client.
+/// An AI client that starts its servers from a file.
 #[derive(Debug)]
 pub struct Client {
     /// What it is called on the command line.
@@ -25,7 +25,7 @@ pub struct Client {
     pub signs: fn(&Surroundings) -> Vec<PathBuf>,
 }
 
-/// All of them.
+/// Every client that `install` knows.
 pub const CLIENTS: &[Client] = &[
     Client {
         name: "claude-code",

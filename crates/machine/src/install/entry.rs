@@ -21,7 +21,7 @@ pub const NAME: &str = "tabwire";
 pub struct Entry {
     /// The program, with its whole path.
     pub command: String,
-    /// Its arguments.
+    /// The arguments that it is started with.
     pub args: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ pub struct Entry {
 pub enum Format {
     /// JSON with an object of servers.
     Json {
-        /// The object's name.
+        /// The name of the object that holds the servers.
         servers: &'static str,
         /// Whether an entry says that it is a program: `"type": "stdio"`.
         typed: bool,
@@ -42,7 +42,7 @@ pub enum Format {
 /// What stands under our name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing.
+    /// No entry has our name.
     Nothing,
     /// A program that is started.
     Program(Entry),

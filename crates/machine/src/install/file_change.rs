@@ -53,9 +53,9 @@ pub enum FileError {
     /// It cannot be read.
     #[error("{path} cannot be read: {source}")]
     Unreadable {
-        /// Which.
+        /// The file that was to be changed.
         path: String,
-        /// Why not.
+        /// What the system says.
         source: io::Error,
     },
     /// It is no file, no text, or too long.
@@ -67,9 +67,9 @@ pub enum FileError {
     /// It cannot be written.
     #[error("{path} cannot be written: {source}")]
     Unwritable {
-        /// Which.
+        /// The file that was to be changed, or its backup.
         path: String,
-        /// Why not.
+        /// What the system says.
         source: io::Error,
     },
 }

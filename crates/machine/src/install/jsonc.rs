@@ -15,7 +15,7 @@ const DEEPEST: usize = 128;
 pub struct Node {
     /// From its first byte to behind its last.
     pub span: Range<usize>,
-    /// What it is.
+    /// What kind of value it is, with what it holds.
     pub kind: Kind,
 }
 

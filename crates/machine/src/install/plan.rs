@@ -9,7 +9,7 @@ use super::{
 };
 use crate::folder;
 
-/// What is wanted.
+/// What the user wants installed.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// Named clients; none means all that are here.
@@ -22,7 +22,7 @@ pub struct Wanted {
     pub extension: bool,
 }
 
-/// Plans it.
+/// Plans what `install` would change, and changes nothing.
 pub fn plan(what: &Installation, wanted: &Wanted) -> Vec<Part> {
     let mut parts = vec![native_part(what, &wanted.browsers)];
     if wanted.extension {

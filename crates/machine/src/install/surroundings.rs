@@ -27,7 +27,7 @@ impl System {
 /// The folders of a user.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
-    /// Which system.
+    /// Decides where browsers and clients keep their files.
     pub system: System,
     /// The user's own folder.
     pub home: PathBuf,

@@ -28,7 +28,7 @@ pub struct Unwanted {
     pub data: bool,
 }
 
-/// Plans it.
+/// Plans what `uninstall` would change, and changes nothing.
 pub fn undo(what: &Installation, unwanted: &Unwanted) -> Vec<Part> {
     let names = &unwanted.clients;
     let chosen = CLIENTS

@@ -8,7 +8,7 @@ use super::Settings;
 /// `TABWIRE_` variables that are for commands and not settings of the hub.
 pub const NOT_SETTINGS: &[&str] = &["config", "token", "bin"];
 
-/// One setting.
+/// A field of a room's `Config`, as a key, a flag and a variable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     /// Its key in the file.

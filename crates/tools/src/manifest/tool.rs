@@ -27,7 +27,7 @@ const NAME_LONGEST: usize = 64;
 /// Arguments with a meaning of their own: which session, and the command itself on flat wires.
 const RESERVED: [&str; 2] = ["session", "type"];
 
-/// One tool.
+/// One `[[tool]]` of a manifest.
 pub(super) struct Tool {
     pub definition: Definition,
     pub action: Action,
@@ -45,7 +45,7 @@ pub(super) enum Action {
 
 /// A command and its words.
 pub(super) struct Command {
-    /// On the wire.
+    /// The command's name on the wire.
     pub name: String,
     pub args: Vec<Arg>,
     pub reply: Template,

@@ -18,7 +18,7 @@ use super::{
 const LONGEST_TEXT: usize = 10_000;
 /// Kinds that need no table of their own: their names are types already.
 const PLAIN: [&str; 4] = ["boolean", "integer", "number", "text"];
-/// All kinds.
+/// What `kind` of a type can say.
 const KINDS: [&str; 6] = ["boolean", "choice", "colour", "integer", "number", "text"];
 
 /// All types that a manifest's arguments can have.

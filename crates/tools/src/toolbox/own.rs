@@ -21,7 +21,7 @@ pub const ALIASES: &[(&str, &str)] =
 
 /// A tool of our own with everything that does not change.
 pub struct Own {
-    /// The tool.
+    /// The tool as it is written down in its file.
     pub tool: &'static CoreTool,
     definition: OnceLock<Definition>,
     checker: OnceLock<Checker>,

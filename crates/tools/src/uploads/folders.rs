@@ -17,7 +17,7 @@ use crate::{action::invalid, definition::Workplace};
 /// the environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UploadFolders {
-    /// The user's home.
+    /// The user's home; none where it is not known.
     pub home: Option<PathBuf>,
     /// Where programs keep their settings, if that is not `.config` in the home.
     pub config: Option<PathBuf>,

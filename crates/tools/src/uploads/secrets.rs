@@ -54,7 +54,7 @@ const FOLDERS: &[(&str, &str)] = &[
     ("AppData/Roaming/Mozilla", PROFILE),
 ];
 
-/// Files.
+/// Names of files that are secret wherever they lie.
 const FILES: &[&str] = &[
     ".netrc",
     "_netrc",

@@ -8,7 +8,7 @@
 export interface ActedOn {
   /** By which it can be acted on again. */
   readonly ref: string;
-  /** What it is. */
+  /** Its role, such as `button`. */
   readonly role: string;
   /** What it is called. */
   readonly name: string;
@@ -72,7 +72,7 @@ export interface AwaitedRequest {
   readonly id: string;
   /** Such as `GET`. */
   readonly method: string;
-  /** Where it went. */
+  /** The address that was asked. */
   readonly url: string;
   /** From where the next wait goes on. */
   readonly next: number;
@@ -84,7 +84,7 @@ export interface AwaitedRequest {
   readonly fromCache?: boolean | undefined;
   /** The extension's worker was restarted before its end. */
   readonly lost?: boolean | undefined;
-  /** Of what came. */
+  /** The media type of the answer. */
   readonly mimeType?: string | undefined;
   /** How long it took. */
   readonly ms?: number | undefined;
@@ -92,7 +92,7 @@ export interface AwaitedRequest {
   readonly resourceType?: string | undefined;
   /** Milliseconds since 1970. */
   readonly startedAt?: number | undefined;
-  /** What it got. */
+  /** The status of the answer; none where none came. */
   readonly status?: number | undefined;
 }
 
@@ -102,7 +102,7 @@ export interface BegunDownload {
   readonly filename: string;
   /** By which it can be waited for. */
   readonly id?: number | undefined;
-  /** From where. */
+  /** The address that it comes from. */
   readonly url?: string | undefined;
 }
 
@@ -118,7 +118,7 @@ export interface ChangeCounts {
   readonly text?: number | undefined;
 }
 
-/** A cookie. */
+/** A cookie of a site. */
 export interface Cookie {
   /** Its name. */
   readonly name: string;
@@ -126,15 +126,15 @@ export interface Cookie {
   readonly value: string;
   /** Where it goes; with a dot for what is below, too. */
   readonly domain: string;
-  /** Below which path. */
+  /** It goes along with requests below this path. */
   readonly path: string;
   /** Unix seconds; none for one that ends with the browser. */
   readonly expires?: number | undefined;
-  /** Not for scripts. */
+  /** Scripts cannot read it. */
   readonly httpOnly?: boolean | undefined;
   /** From which sites it goes along; `unspecified` if it does not say. */
   readonly sameSite?: string | undefined;
-  /** Over https only. */
+  /** It goes along over https only. */
   readonly secure?: boolean | undefined;
 }
 
@@ -154,7 +154,7 @@ export interface CookieSet {
 
 /** Cookies that are gone. */
 export interface CookiesCleared {
-  /** How many. */
+  /** How many are gone. */
   readonly cleared: number;
   /** What they were called, as many as fit. */
   readonly names: readonly string[];
@@ -168,7 +168,7 @@ export interface DownloadList {
   readonly older?: number | undefined;
 }
 
-/** A download. */
+/** A download that the browser knows of. */
 export interface DownloadReport {
   /** By which it can be waited for and read. */
   readonly id: number;
@@ -178,13 +178,13 @@ export interface DownloadReport {
   readonly path: string;
   /** The last part of that. */
   readonly filename: string;
-  /** From where. */
+  /** The address that it comes from. */
   readonly url: string;
   /** How much has come. */
   readonly bytes?: number | undefined;
   /** Why it was interrupted. */
   readonly error?: string | undefined;
-  /** What it is. */
+  /** The media type, such as `application/pdf`. */
   readonly mimeType?: string | undefined;
   /** How much there will be, as far as that is known. */
   readonly totalBytes?: number | undefined;
@@ -205,9 +205,9 @@ export type Fact =
 
 /** A file; its bytes never stand in a text. */
 export interface FileBytes {
-  /** What it is. */
+  /** The media type, such as `image/png`. */
   readonly mimeType: string;
-  /** Base64. */
+  /** The bytes, in base64. */
   readonly data: string;
   /** What it is called. */
   readonly name?: string | undefined;
@@ -219,7 +219,7 @@ export interface FilledField {
   readonly field?: string | undefined;
   /** What it is called. */
   readonly name?: string | undefined;
-  /** What it is. */
+  /** Its role, such as `textbox`. */
   readonly role?: string | undefined;
   /** What is in it now; none if the page has taken it away. */
   readonly value?: string | undefined;
@@ -227,7 +227,7 @@ export interface FilledField {
 
 /** An element or text that went. */
 export interface GoneThing {
-  /** What it was. */
+  /** The role that it had, such as `button`. */
   readonly role: string;
   /** What it was called. */
   readonly name: string;
@@ -235,7 +235,7 @@ export interface GoneThing {
 
 /** Headers that go along with every request of a tab. */
 export interface HeadersSet {
-  /** Their names. */
+  /** The names of the headers; values are not told. */
   readonly headers: readonly string[];
   /** What has ended meanwhile. */
   readonly note?: string | undefined;
@@ -263,21 +263,21 @@ export interface MockList {
   readonly removed?: number | undefined;
 }
 
-/** A mock. */
+/** An answer that is made up for some requests of a tab. */
 export interface MockReport {
   /** Which requests it is for. */
   readonly url: string;
   /** How much they get. */
   readonly bodyLength?: number | undefined;
-  /** They fail. */
+  /** Whether they fail instead of being answered. */
   readonly fail?: boolean | undefined;
-  /** Only such. */
+  /** Only requests of this method; none means all. */
   readonly method?: string | undefined;
-  /** Only such. */
+  /** Only requests for this, such as `xhr`; none means all. */
   readonly resourceType?: string | undefined;
-  /** What they get. */
+  /** The status that they get. */
   readonly status?: number | undefined;
-  /** How often more. */
+  /** For how many more requests it holds; none means without end. */
   readonly times?: number | undefined;
   /** How often it was. */
   readonly used?: number | undefined;
@@ -285,7 +285,7 @@ export interface MockReport {
 
 /** What there is more in the same place of the list. */
 export interface MoreThings {
-  /** How many. */
+  /** How many are not named. */
   readonly count: number;
 }
 
@@ -293,7 +293,7 @@ export interface MoreThings {
 export interface OpenDialog {
   /** Such as `confirm`. */
   readonly type: string;
-  /** What it says. */
+  /** The words of the dialog. */
   readonly message: string;
   /** What stands in its field. */
   readonly defaultValue?: string | undefined;
@@ -301,13 +301,13 @@ export interface OpenDialog {
 
 /** An error of a page, told once. */
 export interface PageError {
-  /** What it says. */
+  /** The words of the error. */
   readonly text: string;
   /** How often it came. */
   readonly count?: number | undefined;
-  /** On which line. */
+  /** The line in the script. */
   readonly line?: number | undefined;
-  /** In which script. */
+  /** The script's address. */
   readonly url?: string | undefined;
 }
 
@@ -319,11 +319,11 @@ export interface PageErrors {
   readonly errors: readonly PageError[];
   /** Requests that failed. */
   readonly failedRequests: readonly RequestReport[];
-  /** More of these. */
+  /** How many earlier lines are left out. */
   readonly errorsLeftOut?: number | undefined;
-  /** More of these. */
+  /** How many earlier requests are left out. */
   readonly failedRequestsLeftOut?: number | undefined;
-  /** More of these. */
+  /** How many earlier exceptions are left out. */
   readonly pageErrorsLeftOut?: number | undefined;
 }
 
@@ -333,7 +333,7 @@ export interface RequestDetail {
   readonly id: string;
   /** Such as `GET`. */
   readonly method: string;
-  /** Where it went. */
+  /** The address that was asked. */
   readonly url: string;
   /** How much came over the network. */
   readonly bytes?: number | undefined;
@@ -347,11 +347,11 @@ export interface RequestDetail {
   readonly headers?: string | undefined;
   /** The extension's worker was restarted before its end. */
   readonly lost?: boolean | undefined;
-  /** Of what came. */
+  /** The media type of the answer. */
   readonly mimeType?: string | undefined;
   /** How long it took. */
   readonly ms?: number | undefined;
-  /** What was sent. */
+  /** The body that was sent, where it was asked for. */
   readonly requestBody?: string | undefined;
   /** Characters that are not told. */
   readonly requestBodyLeftOut?: number | undefined;
@@ -359,7 +359,7 @@ export interface RequestDetail {
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /** What for, such as `xhr`. */
   readonly resourceType?: string | undefined;
-  /** What came. */
+  /** The body that came, where it was asked for and is text. */
   readonly responseBody?: string | undefined;
   /** Characters that are not told. */
   readonly responseBodyLeftOut?: number | undefined;
@@ -369,7 +369,7 @@ export interface RequestDetail {
   readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
   /** Milliseconds since 1970. */
   readonly startedAt?: number | undefined;
-  /** What it got. */
+  /** The status of the answer; none where none came. */
   readonly status?: number | undefined;
   /** How long its parts took. */
   readonly timing?: RequestTiming | undefined;
@@ -399,7 +399,7 @@ export interface RequestReport {
   readonly id: string;
   /** Such as `GET`. */
   readonly method: string;
-  /** Where it went. */
+  /** The address that was asked. */
   readonly url: string;
   /** How much came over the network. */
   readonly bytes?: number | undefined;
@@ -409,7 +409,7 @@ export interface RequestReport {
   readonly fromCache?: boolean | undefined;
   /** The extension's worker was restarted before its end. */
   readonly lost?: boolean | undefined;
-  /** Of what came. */
+  /** The media type of the answer. */
   readonly mimeType?: string | undefined;
   /** How long it took. */
   readonly ms?: number | undefined;
@@ -417,7 +417,7 @@ export interface RequestReport {
   readonly resourceType?: string | undefined;
   /** Milliseconds since 1970. */
   readonly startedAt?: number | undefined;
-  /** What it got. */
+  /** The status of the answer; none where none came. */
   readonly status?: number | undefined;
 }
 
@@ -451,7 +451,7 @@ export interface Storage {
 
 /** A storage that was emptied. */
 export interface StorageCleared {
-  /** Which, or `all`. */
+  /** The storage, such as `localStorage`, or `all`. */
   readonly storageType: string;
   /** How many keys it had. */
   readonly cleared: number;
@@ -459,9 +459,9 @@ export interface StorageCleared {
 
 /** A key that was set. */
 export interface StorageSet {
-  /** In which storage. */
+  /** The storage, such as `localStorage`. */
   readonly storageType: string;
-  /** Which. */
+  /** The key that was set. */
   readonly key: string;
   /** How many keys it has now. */
   readonly keys: number;
@@ -469,7 +469,7 @@ export interface StorageSet {
 
 /** A tab, and where it is. */
 export interface TabAddress {
-  /** Its number. */
+  /** The browser's number for it. */
   readonly tab: number;
   /** What it shows, or will show. */
   readonly url: string;
@@ -479,7 +479,7 @@ export interface TabAddress {
 
 /** An element, or a text (`role` is `text` then), as it is now. */
 export interface Thing {
-  /** What it is. */
+  /** Its role, such as `button`. */
   readonly role: string;
   /** What it is called. */
   readonly name: string;

@@ -8,13 +8,13 @@
 
 /** Everything up to here has been received and kept. */
 export interface Ack {
-  /** Up to where. */
+  /** The newest message that is safe. */
   position: Position;
 }
 
 /** The sender ends the connection; the close frame follows. */
 export interface Bye {
-  /** Why, for branching. */
+  /** Why, for branching: a code of the table of close codes. */
   code: string;
   /** Whether connecting again makes sense. */
   retry: boolean;
@@ -26,13 +26,13 @@ export interface Bye {
 export interface CallError {
   /** For branching, such as `ELEMENT_NOT_FOUND`. */
   code: string;
-  /** For reading. */
+  /** For reading: what failed, and what to try. */
   message: string;
 }
 
 /** What became of a call? */
 export interface CallQuery {
-  /** Which call. */
+  /** The id that the hub lost sight of. */
   callId: string;
 }
 
@@ -40,16 +40,16 @@ export interface CallQuery {
  * What an executor knows of a call.
  *
  * - `unknown`: Never received, or forgotten.
- * - `running`: Still at it.
+ * - `running`: Received and not finished; its end will be told.
  * - `ended`: Finished; `result` or `error` is the end.
  */
 export type CallState = 'unknown' | 'running' | 'ended';
 
 /** The answer to `callQuery`. */
 export interface CallStatus {
-  /** Which call. */
+  /** The id from `callQuery`. */
   callId: string;
-  /** What is known. */
+  /** Whether it is unknown, running or ended. */
   state: CallState;
   /** The error, when it ended badly. */
   error?: CallError;
@@ -61,15 +61,15 @@ export interface CallStatus {
 export interface CallTool {
   /** The hub's id; the executor never runs the same id twice. */
   callId: string;
-  /** Whose tool. */
+  /** Whether a command, the app's tool or a page's is meant. */
   target: Target;
-  /** Which tool. */
+  /** The tool's or command's name, as its declarer has it. */
   toolName: string;
-  /** Its arguments. */
+  /** The arguments, as an object. */
   args: unknown;
   /** Remaining time; a call without any left is refused. */
   deadlineMs: number;
-  /** On whose behalf. */
+  /** The AI client on whose behalf it runs; absent where none is known. */
   client?: CallingClient;
   /** In which tab; absent for apps. */
   tabId?: number;
@@ -83,9 +83,9 @@ export interface CallingClient {
   name: string;
 }
 
-/** Stop a call. */
+/** Stop a call; it still ends with `toolResult`. */
 export interface Cancel {
-  /** Which call. */
+  /** The id from `callTool`. */
   callId: string;
 }
 
@@ -101,9 +101,9 @@ export interface Challenge {
 export interface CloseTab {
   /** The hub's id for this call. */
   callId: string;
-  /** Which tab. */
+  /** The browser's number for it. */
   tabId: number;
-  /** Remaining time. */
+  /** Remaining time; a call without any left is refused. */
   deadlineMs: number;
 }
 
@@ -114,19 +114,19 @@ export interface CloseTab {
 export interface DiscoverTools {
   /** The hub's id for this call. */
   callId: string;
-  /** Remaining time. */
+  /** Remaining time; a call without any left is refused. */
   deadlineMs: number;
   /** Which tab; absent: the app's own. */
   tabId?: number;
 }
 
-/** Something happened. Numbered. */
+/** Something else that happened. Numbered. */
 export interface Event {
-  /** The sender's number. */
+  /** The number in the sender's log. */
   sequence: number;
   /** Such as `console`, `dialog`, `toolActivity`. */
   name: string;
-  /** Anything. */
+  /** Any JSON that the name calls for. */
   data?: unknown;
   /** How bad it is. */
   level?: Level;
@@ -136,9 +136,9 @@ export interface Event {
 export interface FocusTab {
   /** The hub's id for this call. */
   callId: string;
-  /** Which tab. */
+  /** The browser's number for it. */
   tabId: number;
-  /** Remaining time. */
+  /** Remaining time; a call without any left is refused. */
   deadlineMs: number;
 }
 
@@ -146,7 +146,7 @@ export interface FocusTab {
 export interface Hello {
   /** Its own name for itself. */
   instanceId: string;
-  /** What it is. */
+  /** Whether it has tabs or is one page. */
   kind: Kind;
   /** Where it dialled, such as `loopback:8765`; the proofs are bound to it. */
   address?: string;
@@ -177,7 +177,7 @@ export interface Hello {
 /**
  * What kind of peer this is.
  *
- * - `browser`: Has tabs.
+ * - `browser`: A browser, with tabs and commands.
  * - `app`: One page with state and tools of its own.
  */
 export type Kind = 'browser' | 'app';
@@ -185,9 +185,9 @@ export type Kind = 'browser' | 'app';
 /**
  * How bad an event is.
  *
- * - `info`: Worth knowing.
- * - `warning`: Something is odd.
- * - `error`: Something failed.
+ * - `info`: Worth knowing, and nothing to do.
+ * - `warning`: Something is odd, and went on.
+ * - `error`: Something failed; replay can bring these first.
  */
 export type Level = 'info' | 'warning' | 'error';
 
@@ -195,23 +195,23 @@ export type Level = 'info' | 'warning' | 'error';
 export interface OpenTab {
   /** The hub's id for this call. */
   callId: string;
-  /** Where to. */
+  /** The address to load. */
   url: string;
   /** Whether to bring it to the front. */
   focus: boolean;
-  /** Remaining time. */
+  /** Remaining time; a call without any left is refused. */
   deadlineMs: number;
 }
 
-/** Are you there? */
+/** Asks for a `pong`; any message is a sign of life too. */
 export type Ping = object;
 
-/** Yes. */
+/** The answer to `ping`. */
 export type Pong = object;
 
 /** A place in a log: everything up to `sequence` has been seen. */
 export interface Position {
-  /** Which log. */
+  /** The log that the number belongs to. */
   epoch: string;
   /** How far; 0 is before the first message. */
   sequence: number;
@@ -249,7 +249,7 @@ export type RefusedResume = 'gap' | 'expired' | 'epoch_changed' | 'future_sequen
 
 /** A page of what was missed. */
 export interface ReplayPage {
-  /** The sender's log. */
+  /** The sender's log, to which the numbers belong. */
   epoch: string;
   /** This page, with all before it, reaches up to this number. */
   upto: number;
@@ -277,7 +277,7 @@ export interface ReplayRequest {
 
 /** Tell the current state. */
 export interface RequestState {
-  /** Correlates the answer. */
+  /** Comes back in the answer. */
   requestId: string;
   /** Look, do not answer from a cache. */
   forceRefresh: boolean;
@@ -285,27 +285,27 @@ export interface RequestState {
 
 /** The state could not be told. */
 export interface StateError {
-  /** Which request. */
+  /** The id from `requestState`. */
   requestId: string;
-  /** Why. */
+  /** Why not, for reading. */
   error: string;
 }
 
 /** The state that was asked for. */
 export interface StateResponse {
-  /** Which request. */
+  /** The id from `requestState`. */
   requestId: string;
-  /** All of it. */
+  /** The whole state. */
   state: unknown;
   /** The page's life that counts the versions. */
   stateEpoch?: string;
-  /** Its version. */
+  /** The version of the state; absent where versions are not counted. */
   version?: number;
 }
 
 /** A new state: `state` or `patch`. Numbered. */
 export interface StateUpdate {
-  /** The sender's number. */
+  /** The number in the sender's log. */
   sequence: number;
   /** The page's life that counts the versions. */
   stateEpoch: string;
@@ -313,7 +313,7 @@ export interface StateUpdate {
   version: number;
   /** A JSON Patch (RFC 6902) against the version before. */
   patch?: unknown;
-  /** All of it. */
+  /** The whole state; absent where there is a `patch`. */
   state?: unknown;
 }
 
@@ -331,31 +331,31 @@ export interface Tab {
 
 /** A tab is gone. Numbered. */
 export interface TabClosed {
-  /** The sender's number. */
+  /** The number in the sender's log. */
   sequence: number;
-  /** Which tab. */
+  /** The browser's number for it. */
   tabId: number;
 }
 
 /** A tab exists now. Numbered. */
 export interface TabCreated {
-  /** The sender's number. */
+  /** The number in the sender's log. */
   sequence: number;
-  /** The tab. */
+  /** The new tab. */
   tab: Tab;
 }
 
 /** A tab is in front now. Numbered. */
 export interface TabFocused {
-  /** The sender's number. */
+  /** The number in the sender's log. */
   sequence: number;
-  /** Which tab. */
+  /** The browser's number for it. */
   tabId: number;
 }
 
 /** A tab changed. Numbered. */
 export interface TabUpdated {
-  /** The sender's number. */
+  /** The number in the sender's log. */
   sequence: number;
   /** The tab as it is now. */
   tab: Tab;
@@ -372,13 +372,13 @@ export type Target = 'command' | 'app' | 'page';
 
 /** What a tool says of itself; hints only, never trusted. */
 export interface ToolAnnotations {
-  /** It changes nothing. */
+  /** Whether it changes nothing, by its own word. */
   readOnlyHint?: boolean;
 }
 
 /** How far a call is. */
 export interface ToolProgress {
-  /** Which call. */
+  /** The id from `callTool`. */
   callId: string;
   /** Grows with each report. */
   progress: number;
@@ -390,9 +390,9 @@ export interface ToolProgress {
 
 /** The end of a call: `result` or `error`. */
 export interface ToolResult {
-  /** Which call. */
+  /** The id from `callTool`, or from the tab command that has ended. */
   callId: string;
-  /** What went wrong. */
+  /** Why it failed; absent where there is a result. */
   error?: CallError;
   /** What came out; `null` is a result too. */
   result?: unknown;
@@ -404,7 +404,7 @@ export interface ToolSpec {
   name: string;
   /** Hints about what it does. */
   annotations?: ToolAnnotations;
-  /** What it does. */
+  /** What it does, in the declarer's words; may be empty. */
   description?: string;
   /** JSON Schema of its arguments; absent means no arguments are described. */
   inputSchema?: unknown;
@@ -414,9 +414,9 @@ export interface ToolSpec {
 
 /** All tools of the app, or of the page in a tab, as they are now. Numbered. */
 export interface ToolsChanged {
-  /** The sender's number. */
+  /** The number in the sender's log. */
   sequence: number;
-  /** All of them. */
+  /** The whole list, in place of the one before. */
   tools: ToolSpec[];
   /** Absent: the app's own. */
   tabId?: number;
@@ -424,11 +424,11 @@ export interface ToolsChanged {
 
 /** The tools that were asked for. */
 export interface ToolsDiscovered {
-  /** Which call. */
+  /** The id from `discoverTools`. */
   callId: string;
-  /** All of them. */
+  /** The whole list, in place of the one before. */
   tools: ToolSpec[];
-  /** Of which tab. */
+  /** The tab of the page; absent: the app's own tools. */
   tabId?: number;
 }
 
@@ -438,7 +438,7 @@ export interface Welcome {
   sessionId: string;
   /** The session's readable name. */
   name: string;
-  /** The hub's version. */
+  /** The hub's version, for display. */
   serverVersion: string;
   /** The hub asks after this much silence. */
   heartbeatMs: number;

@@ -29,7 +29,7 @@ pub struct Client {
 
 /// What a tool answered.
 pub struct Answer {
-    /// For a program.
+    /// The result as data; `null` where there is only text.
     pub structured: Value,
     /// The picture, where it is one.
     pub picture: Option<Vec<u8>>,

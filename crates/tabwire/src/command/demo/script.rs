@@ -18,9 +18,9 @@ const BACKGROUND: (&str, &str) = ("ocean", "#005493");
 
 /// What came of it.
 pub struct Played {
-    /// The viewer's address.
+    /// The address of the viewer, with its session's name.
     pub viewer: String,
-    /// A PNG.
+    /// The bytes of a PNG.
     pub picture: Vec<u8>,
 }
 
