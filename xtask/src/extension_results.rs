@@ -46,7 +46,9 @@ fn definition(name: &str, schema: &Value) -> String {
     }
     let mut text = about + &format!("export interface {name} {{\n");
     for Field { name, optional, schema } in typescript::fields(schema) {
-        let about = typescript::doc("  ", typescript::text(&schema["description"]));
+        // A field whose name says all has no comment.
+        let about = schema["description"].as_str().map(|about| typescript::doc("  ", about));
+        let about = about.unwrap_or_default();
         let shape = shape(schema);
         let (mark, end) = if optional { ("?", " | undefined") } else { ("", "") };
         let about = about.trim_start_matches('\n');

@@ -8,9 +8,7 @@
 export interface ActedOn {
   /** By which it can be acted on again. */
   readonly ref: string;
-  /** Its role, such as `button`. */
   readonly role: string;
-  /** What it is called. */
   readonly name: string;
   /** CSS that matched it alone, where there is such. */
   readonly selector?: string | undefined;
@@ -20,49 +18,36 @@ export interface ActedOn {
 export interface ActionReport {
   /** Where the page is now; empty once its tab is closed. */
   readonly url: string;
-  /** There is no more that way. */
   readonly atEnd?: boolean | undefined;
   /** The page was still at work when the wait for it ended. */
   readonly busy?: boolean | undefined;
-  /** How much of the document changed. */
   readonly changes?: ChangeCounts | undefined;
-  /** Whether the box is checked now. */
   readonly checked?: boolean | undefined;
-  /** The action closed the tab. */
   readonly closed?: boolean | undefined;
-  /** A dialog that is open now. */
+  /** One that is open now. */
   readonly dialog?: OpenDialog | undefined;
-  /** A download that has begun. */
   readonly download?: BegunDownload | undefined;
-  /** What was acted on. */
   readonly element?: ActedOn | undefined;
   /** What is to be seen of that. */
   readonly facts?: readonly Fact[] | undefined;
   /** What is in the fields of a form now. */
   readonly filled?: readonly FilledField[] | undefined;
-  /** The dialog that was answered. */
+  /** The one that was answered. */
   readonly handled?: OpenDialog | undefined;
   /** The page was left for another. */
   readonly navigated?: boolean | undefined;
-  /** A tab that was opened. */
   readonly newTab?: TabAddress | undefined;
-  /** How many requests went out. */
   readonly requests?: number | undefined;
   /** The address is another, and the document the same. */
   readonly sameDocument?: boolean | undefined;
-  /** What is chosen now. */
   readonly selected?: readonly string[] | undefined;
-  /** What the new page's server answered. */
   readonly status?: number | undefined;
   /** Where it was dragged to. */
   readonly target?: ActedOn | undefined;
-  /** The page's title. */
   readonly title?: string | undefined;
-  /** What is in the field now. */
   readonly value?: string | undefined;
   /** How far it is scrolled to the right. */
   readonly x?: number | undefined;
-  /** How far it is scrolled down. */
   readonly y?: number | undefined;
 }
 
@@ -72,11 +57,9 @@ export interface AwaitedRequest {
   readonly id: string;
   /** Such as `GET`. */
   readonly method: string;
-  /** The address that was asked. */
   readonly url: string;
   /** From where the next wait goes on. */
   readonly next: number;
-  /** How much came over the network. */
   readonly bytes?: number | undefined;
   /** Why it got nothing. */
   readonly error?: string | undefined;
@@ -84,77 +67,61 @@ export interface AwaitedRequest {
   readonly fromCache?: boolean | undefined;
   /** The extension's worker was restarted before its end. */
   readonly lost?: boolean | undefined;
-  /** The media type of the answer. */
   readonly mimeType?: string | undefined;
-  /** How long it took. */
   readonly ms?: number | undefined;
   /** What for, such as `xhr`. */
   readonly resourceType?: string | undefined;
   /** Milliseconds since 1970. */
   readonly startedAt?: number | undefined;
-  /** The status of the answer; none where none came. */
   readonly status?: number | undefined;
 }
 
 /** A download that an action has begun. */
 export interface BegunDownload {
-  /** What it is called. */
   readonly filename: string;
   /** By which it can be waited for. */
   readonly id?: number | undefined;
-  /** The address that it comes from. */
   readonly url?: string | undefined;
 }
 
 /** How many nodes of a document changed. */
 export interface ChangeCounts {
-  /** Nodes that came. */
   readonly added?: number | undefined;
-  /** Attributes that differ. */
   readonly attributes?: number | undefined;
-  /** Nodes that went. */
   readonly removed?: number | undefined;
-  /** Texts that differ. */
   readonly text?: number | undefined;
 }
 
-/** A cookie of a site. */
+/** A cookie. */
 export interface Cookie {
-  /** Its name. */
   readonly name: string;
   /** Its value, or a mask. */
   readonly value: string;
   /** Where it goes; with a dot for what is below, too. */
   readonly domain: string;
-  /** It goes along with requests below this path. */
   readonly path: string;
   /** Unix seconds; none for one that ends with the browser. */
   readonly expires?: number | undefined;
-  /** Scripts cannot read it. */
+  /** Not for scripts. */
   readonly httpOnly?: boolean | undefined;
   /** From which sites it goes along; `unspecified` if it does not say. */
   readonly sameSite?: string | undefined;
-  /** It goes along over https only. */
   readonly secure?: boolean | undefined;
 }
 
 /** Cookies that were asked for. */
 export interface CookieList {
-  /** As many as fit. */
   readonly cookies: readonly Cookie[];
-  /** How many more there are. */
   readonly leftOut?: number | undefined;
 }
 
 /** A cookie that was set. */
 export interface CookieSet {
-  /** As it is now. */
   readonly cookie: Cookie;
 }
 
 /** Cookies that are gone. */
 export interface CookiesCleared {
-  /** How many are gone. */
   readonly cleared: number;
   /** What they were called, as many as fit. */
   readonly names: readonly string[];
@@ -162,13 +129,11 @@ export interface CookiesCleared {
 
 /** Downloads, the newest first. */
 export interface DownloadList {
-  /** As many as fit. */
   readonly downloads: readonly DownloadReport[];
-  /** How many older ones there are. */
   readonly older?: number | undefined;
 }
 
-/** A download that the browser knows of. */
+/** A download. */
 export interface DownloadReport {
   /** By which it can be waited for and read. */
   readonly id: number;
@@ -176,15 +141,10 @@ export interface DownloadReport {
   readonly state: string;
   /** Where it is on the browser's machine; empty before it has a place. */
   readonly path: string;
-  /** The last part of that. */
   readonly filename: string;
-  /** The address that it comes from. */
   readonly url: string;
-  /** How much has come. */
   readonly bytes?: number | undefined;
-  /** Why it was interrupted. */
   readonly error?: string | undefined;
-  /** The media type, such as `application/pdf`. */
   readonly mimeType?: string | undefined;
   /** How much there will be, as far as that is known. */
   readonly totalBytes?: number | undefined;
@@ -205,21 +165,16 @@ export type Fact =
 
 /** A file; its bytes never stand in a text. */
 export interface FileBytes {
-  /** The media type, such as `image/png`. */
   readonly mimeType: string;
-  /** The bytes, in base64. */
+  /** Base64. */
   readonly data: string;
-  /** What it is called. */
   readonly name?: string | undefined;
 }
 
 /** A field that was filled. */
 export interface FilledField {
-  /** What the caller called it. */
   readonly field?: string | undefined;
-  /** What it is called. */
   readonly name?: string | undefined;
-  /** Its role, such as `textbox`. */
   readonly role?: string | undefined;
   /** What is in it now; none if the page has taken it away. */
   readonly value?: string | undefined;
@@ -227,25 +182,19 @@ export interface FilledField {
 
 /** An element or text that went. */
 export interface GoneThing {
-  /** The role that it had, such as `button`. */
   readonly role: string;
-  /** What it was called. */
   readonly name: string;
 }
 
 /** Headers that go along with every request of a tab. */
 export interface HeadersSet {
-  /** The names of the headers; values are not told. */
   readonly headers: readonly string[];
-  /** What has ended meanwhile. */
   readonly note?: string | undefined;
 }
 
 /** What a browser measured of a page; what was not measured is left out. */
 export interface Measurements {
-  /** What the page's clock says. */
   readonly timing: Readonly<Record<string, number>>;
-  /** What Chrome counts. */
   readonly metrics?: Readonly<Record<string, number>> | undefined;
   /** What it has loaded: how many, and how many bytes over the network. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
@@ -253,39 +202,26 @@ export interface Measurements {
 
 /** The mocks of a tab, the newest first. */
 export interface MockList {
-  /** All that are on. */
   readonly mocks: readonly MockReport[];
-  /** Whether requests are blocked. */
   readonly enabled?: boolean | undefined;
-  /** What has ended meanwhile. */
   readonly note?: string | undefined;
-  /** How many are gone. */
   readonly removed?: number | undefined;
 }
 
-/** An answer that is made up for some requests of a tab. */
+/** A mock. */
 export interface MockReport {
-  /** Which requests it is for. */
   readonly url: string;
-  /** How much they get. */
   readonly bodyLength?: number | undefined;
-  /** Whether they fail instead of being answered. */
   readonly fail?: boolean | undefined;
-  /** Only requests of this method; none means all. */
   readonly method?: string | undefined;
-  /** Only requests for this, such as `xhr`; none means all. */
   readonly resourceType?: string | undefined;
-  /** The status that they get. */
   readonly status?: number | undefined;
-  /** For how many more requests it holds; none means without end. */
   readonly times?: number | undefined;
-  /** How often it was. */
   readonly used?: number | undefined;
 }
 
 /** What there is more in the same place of the list. */
 export interface MoreThings {
-  /** How many are not named. */
   readonly count: number;
 }
 
@@ -293,37 +229,26 @@ export interface MoreThings {
 export interface OpenDialog {
   /** Such as `confirm`. */
   readonly type: string;
-  /** The words of the dialog. */
   readonly message: string;
-  /** What stands in its field. */
   readonly defaultValue?: string | undefined;
 }
 
 /** An error of a page, told once. */
 export interface PageError {
-  /** The words of the error. */
   readonly text: string;
-  /** How often it came. */
   readonly count?: number | undefined;
-  /** The line in the script. */
   readonly line?: number | undefined;
-  /** The script's address. */
   readonly url?: string | undefined;
 }
 
 /** What went wrong, each kind with how many earlier ones are left out. */
 export interface PageErrors {
-  /** Exceptions that nobody caught. */
   readonly pageErrors: readonly PageError[];
   /** What the page wrote to the console as errors. */
   readonly errors: readonly PageError[];
-  /** Requests that failed. */
   readonly failedRequests: readonly RequestReport[];
-  /** How many earlier lines are left out. */
   readonly errorsLeftOut?: number | undefined;
-  /** How many earlier requests are left out. */
   readonly failedRequestsLeftOut?: number | undefined;
-  /** How many earlier exceptions are left out. */
   readonly pageErrorsLeftOut?: number | undefined;
 }
 
@@ -333,9 +258,7 @@ export interface RequestDetail {
   readonly id: string;
   /** Such as `GET`. */
   readonly method: string;
-  /** The address that was asked. */
   readonly url: string;
-  /** How much came over the network. */
   readonly bytes?: number | undefined;
   /** Why it got nothing. */
   readonly error?: string | undefined;
@@ -343,15 +266,12 @@ export interface RequestDetail {
   readonly file?: FileBytes | undefined;
   /** Nothing went out for it. */
   readonly fromCache?: boolean | undefined;
-  /** Why there are no headers. */
+  /** Why there are none. */
   readonly headers?: string | undefined;
   /** The extension's worker was restarted before its end. */
   readonly lost?: boolean | undefined;
-  /** The media type of the answer. */
   readonly mimeType?: string | undefined;
-  /** How long it took. */
   readonly ms?: number | undefined;
-  /** The body that was sent, where it was asked for. */
   readonly requestBody?: string | undefined;
   /** Characters that are not told. */
   readonly requestBodyLeftOut?: number | undefined;
@@ -359,7 +279,6 @@ export interface RequestDetail {
   readonly requestHeaders?: Readonly<Record<string, string>> | undefined;
   /** What for, such as `xhr`. */
   readonly resourceType?: string | undefined;
-  /** The body that came, where it was asked for and is text. */
   readonly responseBody?: string | undefined;
   /** Characters that are not told. */
   readonly responseBodyLeftOut?: number | undefined;
@@ -369,23 +288,19 @@ export interface RequestDetail {
   readonly responseHeaders?: Readonly<Record<string, string>> | undefined;
   /** Milliseconds since 1970. */
   readonly startedAt?: number | undefined;
-  /** The status of the answer; none where none came. */
   readonly status?: number | undefined;
-  /** How long its parts took. */
   readonly timing?: RequestTiming | undefined;
 }
 
 /** Requests that were asked for, the newest last. */
 export interface RequestList {
-  /** As many as fit. */
   readonly requests: readonly RequestReport[];
   /** From where the next list goes on. */
   readonly next: number;
   /** How many are not kept any more. */
   readonly forgotten?: number | undefined;
-  /** How many mocks are on. */
+  /** How many are on. */
   readonly mocks?: number | undefined;
-  /** What has ended meanwhile. */
   readonly note?: string | undefined;
   /** How many older ones fit, too. */
   readonly older?: number | undefined;
@@ -399,9 +314,7 @@ export interface RequestReport {
   readonly id: string;
   /** Such as `GET`. */
   readonly method: string;
-  /** The address that was asked. */
   readonly url: string;
-  /** How much came over the network. */
   readonly bytes?: number | undefined;
   /** Why it got nothing. */
   readonly error?: string | undefined;
@@ -409,39 +322,29 @@ export interface RequestReport {
   readonly fromCache?: boolean | undefined;
   /** The extension's worker was restarted before its end. */
   readonly lost?: boolean | undefined;
-  /** The media type of the answer. */
   readonly mimeType?: string | undefined;
-  /** How long it took. */
   readonly ms?: number | undefined;
   /** What for, such as `xhr`. */
   readonly resourceType?: string | undefined;
   /** Milliseconds since 1970. */
   readonly startedAt?: number | undefined;
-  /** The status of the answer; none where none came. */
   readonly status?: number | undefined;
 }
 
 /** How long the parts of a request took, in milliseconds. */
 export interface RequestTiming {
-  /** Reaching it. */
   readonly connect?: number | undefined;
-  /** Finding the address. */
   readonly dns?: number | undefined;
   /** From the first byte to the last. */
   readonly receive?: number | undefined;
-  /** Agreeing on keys. */
   readonly tls?: number | undefined;
-  /** Until the first byte. */
   readonly wait?: number | undefined;
 }
 
 /** What a page keeps in its browser. */
 export interface Storage {
-  /** Which of its storages. */
   readonly storageType: string;
-  /** How many keys it has. */
   readonly keys: number;
-  /** Those that were asked for. */
   readonly storage: Readonly<Record<string, unknown>>;
   /** Characters that were too many to be told. */
   readonly leftOutCharacters?: number | undefined;
@@ -451,27 +354,21 @@ export interface Storage {
 
 /** A storage that was emptied. */
 export interface StorageCleared {
-  /** The storage, such as `localStorage`, or `all`. */
+  /** Which, or `all`. */
   readonly storageType: string;
-  /** How many keys it had. */
   readonly cleared: number;
 }
 
 /** A key that was set. */
 export interface StorageSet {
-  /** The storage, such as `localStorage`. */
   readonly storageType: string;
-  /** The key that was set. */
   readonly key: string;
-  /** How many keys it has now. */
   readonly keys: number;
 }
 
 /** A tab, and where it is. */
 export interface TabAddress {
-  /** The browser's number for it. */
   readonly tab: number;
-  /** What it shows, or will show. */
   readonly url: string;
   /** Its page's title, once that is there. */
   readonly title?: string | undefined;
@@ -479,9 +376,7 @@ export interface TabAddress {
 
 /** An element, or a text (`role` is `text` then), as it is now. */
 export interface Thing {
-  /** Its role, such as `button`. */
   readonly role: string;
-  /** What it is called. */
   readonly name: string;
   /** Why it is not valid. */
   readonly message?: string | undefined;
