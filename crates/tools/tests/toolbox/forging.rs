@@ -140,10 +140,13 @@ impl Scene {
 
 async fn check_reports(scene: &Scene, t: &[String]) {
     let click = json!({"action": "click", "ref": "e3"});
+    // No field of a report's own, such as `x`.
+    let unknown = format!("odd {}", t[9]);
     let report = json!({
         "url": t[0], "element": {"ref": "e3", "role": t[1], "name": t[2]}, "navigated": true,
         "title": t[3], "dialog": {"type": t[4], "message": t[5]}, "download": {"filename": t[6]},
-        "newTab": {"tab": 9, "url": t[7]}, "changes": {(t[8].as_str()): 3}, (t[9].as_str()): t[10],
+        "newTab": {"tab": 9, "url": t[7]}, "changes": {(t[8].as_str()): 3},
+        (unknown.as_str()): t[10],
     });
     let output =
         scene.shown("browser_mouse_click", report.clone(), "browser_interact", click.clone());
