@@ -310,7 +310,7 @@ async fn call_as_client(
         answer["failed"] = json!(true);
     }
     if !output.links.is_empty() {
-        answer["links"] = output.links.iter().map(tools::Link::describe).collect();
+        answer["links"] = json!(output.links);
     }
     Ok(reply::json(StatusCode::OK, &answer))
 }

@@ -4,7 +4,9 @@ use std::{path::PathBuf, pin::Pin, sync::Arc, time::Duration};
 
 use hub::{Caller, Session};
 use model::{CallProgress, Fault};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::{
@@ -85,7 +87,7 @@ pub enum Workplace {
 }
 
 /// What a tool gives back.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Output {
     /// What a model reads.
     pub text: String,
@@ -98,13 +100,15 @@ pub struct Output {
     /// Whether it did not come to its end; the text says why.
     pub failed: bool,
     /// Whether the text is a page's or app's alone, with no word of ours before its end.
+    #[serde(skip)]
     pub is_bare: bool,
     /// Whose words these are, where they come from a page: its session and origin.
     pub source: Option<Source>,
 }
 
 /// A picture.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Image {
     /// Such as `image/png`.
     pub mime_type: String,
@@ -113,7 +117,8 @@ pub struct Image {
 }
 
 /// Something large that is kept for a while, under an address that can be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 pub struct Link {
     /// Where it is read: `tabwire://result/…`.
     pub uri: String,
@@ -124,32 +129,12 @@ pub struct Link {
     /// How large it is.
     pub bytes: usize,
     /// What is to be kept; none once it is.
+    #[serde(skip)]
     pub content: Option<Arc<[u8]>>,
 }
 
-impl Link {
-    /// Says where it leads and what is there.
-    pub fn describe(&self) -> Value {
-        json!({
-            "uri": self.uri, "name": self.name, "mimeType": self.mime_type, "bytes": self.bytes,
-        })
-    }
-
-    /// Reads what [`Link::describe`] has written.
-    pub(crate) fn read(described: &Value) -> Option<Self> {
-        let text = |name: &str| described[name].as_str().map(str::to_owned);
-        Some(Self {
-            uri: text("uri")?,
-            name: text("name")?,
-            mime_type: text("mimeType")?,
-            bytes: described["bytes"].as_u64()? as usize,
-            content: None,
-        })
-    }
-}
-
 /// Where a text that we did not write comes from. It is untrusted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     /// The readable name of the page's session.
     pub session: String,

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     Toolbox,
-    definition::{Client, Image, Link, Output, Source},
+    definition::{Client, Output},
 };
 
 impl Toolbox {
@@ -26,10 +26,10 @@ impl Toolbox {
         let (toolbox, own, name) = (self.clone(), client.clone(), name.to_owned());
         let work = async move {
             let output = toolbox.call_unkeyed(&own, &name, args).await?;
-            Ok(write(&output))
+            Ok(json!(output))
         };
         let kept = self.once(&client.caller.principal, key, request, work).await?;
-        read(&kept).ok_or_else(unreadable)
+        serde_json::from_value(kept).map_err(|_| unreadable())
     }
 
     /// Does work once for a key of a principal; everybody else with that key gets its answer.
@@ -89,43 +89,6 @@ pub fn digest(name: &str, args: &Value) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn write(output: &Output) -> Value {
-    let image = |image: &Image| json!({"mimeType": image.mime_type, "data": image.data});
-    let source = |source: &Source| json!({"session": source.session, "origin": source.origin});
-    json!({
-        "text": output.text,
-        "structured": output.structured,
-        "images": output.images.iter().map(image).collect::<Vec<_>>(),
-        "links": output.links.iter().map(Link::describe).collect::<Vec<_>>(),
-        "failed": output.failed,
-        "source": output.source.as_ref().map(source),
-    })
-}
-
-fn read(kept: &Value) -> Option<Output> {
-    let image = |image: &Value| {
-        Some(Image {
-            mime_type: image["mimeType"].as_str()?.to_owned(),
-            data: image["data"].as_str()?.to_owned(),
-        })
-    };
-    let source = |source: &Value| {
-        Some(Source {
-            session: source["session"].as_str()?.to_owned(),
-            origin: source["origin"].as_str().map(str::to_owned),
-        })
-    };
-    Some(Output {
-        text: kept["text"].as_str()?.to_owned(),
-        structured: kept["structured"].clone(),
-        images: kept["images"].as_array()?.iter().filter_map(image).collect(),
-        links: kept["links"].as_array()?.iter().filter_map(Link::read).collect(),
-        failed: kept["failed"] == true,
-        source: source(&kept["source"]),
-        ..Output::default()
-    })
-}
-
 fn write_fault(fault: &Fault) -> Value {
     json!({
         "code": fault.code.as_str(),
@@ -150,6 +113,7 @@ fn read_fault(fault: &Value) -> Option<Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::definition::{Image, Link, Source};
 
     #[test]
     fn an_answer_reads_back_as_it_was() {
@@ -170,7 +134,19 @@ mod tests {
         };
         let foreign = Fault::new(Code::Foreign("ELEMENT_NOT_FOUND".into()), "no").hint("look");
         let ours = Fault::new(Code::OutcomeUnknown, "who knows");
-        assert_eq!(read(&write(&output)), Some(output));
+        let kept = json!({
+            "text": "done",
+            "structured": {"a": [1]},
+            "images": [{"mimeType": "image/png", "data": "AA=="}],
+            "links": [{
+                "uri": "tabwire://result/abc", "name": "a.pdf",
+                "mimeType": "application/pdf", "bytes": 7,
+            }],
+            "failed": true,
+            "source": {"session": "viewer", "origin": "http://x"},
+        });
+        assert_eq!(json!(output), kept, "answers outlive the program that wrote them");
+        assert_eq!(serde_json::from_value::<Output>(kept).unwrap(), output);
         for fault in [foreign, ours] {
             assert_eq!(read_fault(&write_fault(&fault)), Some(fault));
         }
