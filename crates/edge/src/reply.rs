@@ -6,15 +6,40 @@ use axum::{
 };
 use bytes::Bytes;
 use model::{Code, Fault};
+use schemars::JsonSchema;
 use serde::Serialize;
+
+/// A fault as the documents describe it.
+#[derive(Serialize, JsonSchema)]
+pub struct FaultBody<'f> {
+    error: FaultView<'f>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct FaultView<'f> {
+    /// For branching.
+    code: &'f str,
+    #[schemars(extend("enum" = ["now", "later", "never", "check"]))]
+    retry: &'static str,
+    /// What happened.
+    message: &'f str,
+    /// What to try next.
+    hint: Option<&'f str>,
+}
 
 /// Answers with JSON. Nothing that the hub tells may be kept by caches or guessed at.
 pub fn json(status: StatusCode, body: &impl Serialize) -> Response<Body> {
-    let text = serde_json::to_vec(body).expect("answers have string keys only");
-    let mut response = Response::new(Body::from(text));
+    let body = serde_json::to_vec(body).expect("answers have string keys only");
+    let mut response = text("application/json", body);
     *response.status_mut() = status;
+    response
+}
+
+/// Answers with text of a media type.
+pub fn text(media_type: &'static str, body: impl Into<Body>) -> Response<Body> {
+    let mut response = Response::new(body.into());
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     harden(headers);
     response
 }
@@ -39,8 +64,7 @@ pub fn download(name: &str, mime_type: &str, bytes: Bytes) -> Response<Body> {
 
 /// Answers with a fault.
 pub fn fault(fault: &Fault) -> Response<Body> {
-    let body = serde_json::json!({ "error": fault_json(fault) });
-    let mut response = json(status(&fault.code), &body);
+    let mut response = json(status(&fault.code), &fault_body(fault));
     if fault.code == Code::Unauthorized {
         let challenge = HeaderValue::from_static("Bearer realm=\"tabwire\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
@@ -49,13 +73,10 @@ pub fn fault(fault: &Fault) -> Response<Body> {
 }
 
 /// Writes a fault as the documents describe it.
-pub fn fault_json(fault: &Fault) -> serde_json::Value {
-    serde_json::json!({
-        "code": fault.code.as_str(),
-        "retry": fault.retry.as_str(),
-        "message": fault.message,
-        "hint": fault.hint,
-    })
+pub fn fault_body(fault: &Fault) -> FaultBody<'_> {
+    let (code, retry) = (fault.code.as_str(), fault.retry.as_str());
+    let hint = fault.hint.as_deref();
+    FaultBody { error: FaultView { code, retry, message: &fault.message, hint } }
 }
 
 /// Adds the headers that every answer carries.

@@ -6,7 +6,7 @@ use axum::{
     Extension, Router,
     body::Body,
     extract::State,
-    http::{HeaderValue, Response, StatusCode, header},
+    http::{Response, StatusCode},
     routing::get,
 };
 use hub::Health;
@@ -57,11 +57,7 @@ async fn metrics(State(edge): State<Arc<Edge>>) -> Response<Body> {
     if let Err(error) = prometheus_client::encoding::text::encode(&mut text, &edge.registry) {
         return reply::fault(&Fault::new(Code::Internal, error.to_string()));
     }
-    let mut response = Response::new(Body::from(text));
-    let kind = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    reply::harden(response.headers_mut());
-    response
+    reply::text("application/openmetrics-text; version=1.0.0; charset=utf-8", text)
 }
 
 /// `GET /info`: which program this is and what it speaks.
@@ -89,11 +85,7 @@ pub async fn not_found() -> Response<Body> {
 
 /// Answers for addresses that exist, asked in the wrong way.
 pub async fn wrong_method() -> Response<Body> {
-    let body = json!({"error": {
-        "code": "invalid_argument",
-        "retry": "never",
-        "message": "this address does not take that method",
-        "hint": "see /api/openapi.json",
-    }});
-    reply::json(StatusCode::METHOD_NOT_ALLOWED, &body)
+    let fault = Fault::new(Code::InvalidArgument, "this address does not take that method")
+        .hint("see /api/openapi.json");
+    reply::json(StatusCode::METHOD_NOT_ALLOWED, &reply::fault_body(&fault))
 }

@@ -2,30 +2,42 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use axum::{
-    extract::{Request, State},
-    http::StatusCode,
-};
+use axum::extract::{Request, State};
 use guard::pairing::{Paired, Which, extension_origin};
 use hub::Session;
 use model::{Code, Fault, InstanceId};
-use serde::Deserialize;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::{Answer, body::read_json};
-use crate::{Edge, connection, reply};
+use super::body::read_json;
+use crate::{Edge, connection};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct UnpairBody {
+pub struct UnpairBody {
+    /// Instance ids; or all.
     #[serde(default)]
     instances: Vec<String>,
     #[serde(default)]
     all: bool,
 }
 
+#[derive(Serialize, JsonSchema)]
+pub struct Unpaired {
+    /// Who was paired and is not any more.
+    unpaired: Vec<UnpairedBrowser>,
+    /// How many connections were closed.
+    cut: usize,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct UnpairedBrowser {
+    instance: String,
+    name: Option<String>,
+}
+
 /// Forgets the keys of browsers and closes their connections.
-pub async fn unpair(State(edge): State<Arc<Edge>>, request: Request) -> Answer {
+pub async fn unpair(State(edge): State<Arc<Edge>>, request: Request) -> Result<Unpaired, Fault> {
     let body: UnpairBody = read_json(&edge, request).await?;
     let which = which(&body)?;
     let Some(pairings) = edge.pairings.get().cloned() else {
@@ -41,10 +53,11 @@ pub async fn unpair(State(edge): State<Arc<Edge>>, request: Request) -> Answer {
     edge.unpairings.fetch_add(1, Ordering::SeqCst);
     let cut = cut(&edge, &which, &gone);
     tracing::info!(keys = gone.len(), connections = cut, "browsers unpaired");
-    let shown =
-        |paired: &Paired| json!({"instance": paired.instance.as_str(), "name": paired.name});
-    let gone: Vec<_> = gone.iter().map(shown).collect();
-    Ok(reply::json(StatusCode::OK, &json!({"unpaired": gone, "cut": cut})))
+    let shown = |Paired { instance, name, .. }| UnpairedBrowser {
+        instance: instance.as_str().to_owned(),
+        name,
+    };
+    Ok(Unpaired { unpaired: gone.into_iter().map(shown).collect(), cut })
 }
 
 fn which(body: &UnpairBody) -> Result<Which, Fault> {

@@ -4,35 +4,31 @@
 
 use std::{convert::Infallible, sync::Arc};
 
-use axum::{
-    body::Body,
-    extract::State,
-    http::{HeaderValue, Response, header},
-};
+use axum::{body::Body, extract::State, http::Response};
 use bytes::Bytes;
 use futures_util::stream;
 use hub::feed::{Watched, Watcher};
-use model::SessionId;
+use model::{Fault, SessionId};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
 use super::{body::ReadQuery, view};
 use crate::{Edge, reply};
 
-#[derive(Deserialize, Default)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct TailParams {
+    /// Only this session.
     session: Option<String>,
 }
 
 pub async fn tail(
     State(edge): State<Arc<Edge>>,
     ReadQuery(params): ReadQuery<TailParams>,
-) -> Response<Body> {
-    let only = match params.session.map(|name| edge.hub.find(&name)).transpose() {
-        Ok(session) => session.map(|session| session.id.clone()),
-        Err(fault) => return reply::fault(&fault),
-    };
+) -> Result<Response<Body>, Fault> {
+    let only = params.session.map(|name| edge.hub.find(&name)).transpose()?;
+    let only = only.map(|session| session.id.clone());
     let watcher = edge.hub.watch();
     let lines = stream::unfold((edge, watcher, only), |(edge, mut watcher, only)| async move {
         // Cancel-safe: the watcher keeps what was not returned.
@@ -42,18 +38,14 @@ pub async fn tail(
         };
         Some((Ok::<_, Infallible>(line), (edge, watcher, only)))
     });
-    let mut response = Response::new(Body::from_stream(lines));
-    let kind = HeaderValue::from_static("application/x-ndjson");
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    reply::harden(response.headers_mut());
-    response
+    Ok(reply::text("application/x-ndjson", Body::from_stream(lines)))
 }
 
 async fn next_line(watcher: &mut Watcher, only: Option<&SessionId>) -> Option<Bytes> {
     loop {
         let line = match watcher.next().await? {
             Watched::Item(item) if only.is_some_and(|only| *only != item.session) => continue,
-            Watched::Item(item) => view::feed_item(&item),
+            Watched::Item(item) => json!(view::feed_item(Arc::unwrap_or_clone(item))),
             Watched::Missed(count) => json!({"kind": "missed", "count": count}),
         };
         return Some(Bytes::from(format!("{line}\n")));
