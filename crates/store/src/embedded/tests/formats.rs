@@ -66,6 +66,23 @@ fn a_file_of_the_first_format_is_brought_up() {
 }
 
 #[test]
+fn checksums_are_those_of_all_versions() {
+    let folder = Folder::new();
+    write_first_format(&folder);
+    let connection = rusqlite::Connection::open(folder.file()).unwrap();
+    for (rows, expected) in [
+        ("meta WHERE key = 'commits'", 0xc326_df54_u32),
+        ("entries WHERE sequence = 6", 0x7521_78a2),
+    ] {
+        let question = format!("SELECT crc FROM {rows}");
+        let crc: i64 = connection.query_row(&question, [], |row| row.get(0)).unwrap();
+        assert_eq!(crc, i64::from(expected), "{rows}");
+    }
+    let mark = fs::read_to_string(folder.beside("-mark")).unwrap();
+    assert_eq!(mark, "tabwire-mark old 00000000000000000005 388f0e97\n");
+}
+
+#[test]
 fn a_migration_that_does_not_fit_on_the_disk_changes_nothing() {
     let folder = Folder::new();
     write_first_format(&folder);
