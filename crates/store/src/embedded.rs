@@ -7,7 +7,7 @@
 //! - `serve`: the trait; `log`: one log; `changes`, `weight`: writes, merged;
 //! - `queue`: between callers and the writer;
 //! - `writer`: the thread; `apply`: writes become rows; `age`: which audit lines are too old; `rows`,
-//!   `table`, `crc`: what rows are;
+//!   `table`: what rows are;
 //! - `open`: from a file to a store; `schema`: formats; `load`: what can be trusted; `repair`;
 //!   `mark`: whether newer commits are missing; `files`: names, and setting aside;
 //! - [`operate`]: looking at a file and making it smaller; [`export`]: writing it out as text.
@@ -15,7 +15,6 @@
 mod age;
 mod apply;
 mod changes;
-mod crc;
 pub mod export;
 mod files;
 mod load;

@@ -11,7 +11,7 @@ use std::{
     path::Path,
 };
 
-use super::{crc::Crc, files};
+use super::{files, table::CRC};
 
 /// Which file, and how far it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,9 +44,7 @@ impl Mark {
 
     fn to_text(&self) -> String {
         let content = format!("tabwire-mark {} {:020}", self.identity, self.commits);
-        let mut crc = Crc::new();
-        crc.add(content.as_bytes());
-        format!("{content} {:08x}\n", crc.value())
+        format!("{content} {:08x}\n", CRC.checksum(content.as_bytes()))
     }
 }
 
