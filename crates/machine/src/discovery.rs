@@ -9,7 +9,7 @@ use std::{
     io::Write,
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
-    time::{SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use processes::own_user;
@@ -123,33 +123,15 @@ fn is_running(pid: u32) -> bool {
     !Path::new("/proc/self").exists() || Path::new(&format!("/proc/{pid}")).exists()
 }
 
-/// Writes a time as ISO 8601 in UTC, to the millisecond.
+/// Writes a time as ISO 8601 in UTC, to the millisecond; it has no words for years above 9999.
 pub fn iso_time(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (seconds, millis) = (since.as_secs(), since.subsec_millis());
-    let (year, month, day) = civil_date((seconds / 86_400) as i64);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
-}
-
-/// The date of a day counted from 1970, in the Gregorian calendar; years begin in March here,
-/// so that the leap day is the last of its year.
-fn civil_date(days: i64) -> (i64, i64, i64) {
-    const ERA: i64 = 146_097;
-    let shifted = days + 719_468;
-    let (era, day_of_era) = (shifted.div_euclid(ERA), shifted.rem_euclid(ERA));
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+    let last = UNIX_EPOCH + Duration::from_secs(253_402_300_799);
+    humantime::format_rfc3339_millis(time.clamp(UNIX_EPOCH, last)).to_string()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{os::unix::fs::symlink, time::Duration};
+    use std::os::unix::fs::symlink;
 
     use super::*;
 
@@ -227,6 +209,7 @@ mod tests {
             (1_704_067_199, "2023-12-31T23:59:59.000Z"),
             (1_704_067_200, "2024-01-01T00:00:00.000Z"),
             (4_107_542_400, "2100-03-01T00:00:00.000Z"),
+            (u64::MAX / 1000, "9999-12-31T23:59:59.000Z"),
         ] {
             assert_eq!(iso_time(UNIX_EPOCH + Duration::from_secs(seconds)), expected);
         }
