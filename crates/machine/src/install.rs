@@ -1,7 +1,7 @@
 //! Putting Tabwire where browsers and AI clients find it, and taking it away again.
 //!
 //! - [`surroundings`]: where a user's things lie; [`clients`] and [`browsers`]: whom we know;
-//! - [`jsonc`], [`json_edit`], [`toml_edit`]: edits that leave every other byte alone;
+//! - [`json_edit`], [`toml_edit`]: edits that leave every other byte alone;
 //!   [`entry`]: our entry in a client's format;
 //! - [`native_host`]: the script and the manifests for browsers;
 //! - [`file_change`]: one file, written whole or not at all; [`diff`]: how a change is shown;
@@ -16,7 +16,6 @@ pub mod diff;
 pub mod entry;
 pub mod file_change;
 pub mod json_edit;
-pub mod jsonc;
 pub mod native_host;
 pub mod plan;
 pub mod surroundings;
@@ -50,12 +49,6 @@ pub enum EditError {
     /// It is, but not in a way in which an entry can be put.
     #[error("{0}")]
     Shape(String),
-}
-
-impl From<jsonc::Broken> for EditError {
-    fn from(broken: jsonc::Broken) -> Self {
-        Self::Broken(broken.to_string())
-    }
 }
 
 /// What is installed, and for whom.

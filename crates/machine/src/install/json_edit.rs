@@ -3,12 +3,16 @@
 //! The result is read again and compared before it is given out, so an edit that would say
 //! something else than intended is refused. It knows nothing of files or clients.
 
+use jsonc_parser::{
+    CollectOptions, CommentCollectionStrategy, ParseOptions,
+    ast::{Object, Value as Node},
+    common::Ranged,
+    parse_to_ast,
+    tokens::Token,
+};
 use serde_json::{Map, Value};
 
-use super::{
-    EditError,
-    jsonc::{self, Kind, Member, Node},
-};
+use super::{EditError, toml_edit::without_mark};
 
 /// A value to be written, with its members in this order.
 #[derive(Debug, Clone)]
@@ -21,55 +25,116 @@ pub enum Written {
 
 /// Returns the member at a path; `None` means that it, or one above it, is not there.
 pub fn get(text: &str, path: &[&str]) -> Result<Option<Value>, EditError> {
-    let Some(root) = jsonc::read(text)? else { return Ok(None) };
-    let mut node = &root;
-    for key in path {
-        match find(node, key)? {
-            Some((members, index)) => node = &members[index].value,
-            None => return Ok(None),
-        }
-    }
-    Ok(Some(node.to_value()))
+    let document = JsonText::read(without_mark(text).1)?;
+    let Some(root) = &document.root else { return Ok(None) };
+    let (node, depth) = follow(root, path)?;
+    Ok((depth == path.len()).then(|| node.clone().into()))
 }
 
 /// Sets the member at a path, and makes the objects above it where they are missing.
 pub fn set(text: &str, path: &[&str], value: &Written) -> Result<String, EditError> {
-    let Some(root) = jsonc::read(text)? else { return Ok(begin(text, path, value)) };
-    let layout = Layout::of(text, &root);
-    let mut node = &root;
-    let mut edited = None;
-    for (depth, key) in path.iter().enumerate() {
-        let Some((members, index)) = find(node, key)? else {
+    let (mark, text) = without_mark(text);
+    let document = JsonText::read(text)?;
+    let Some(root) = &document.root else { return Ok(mark.to_owned() + &begin(text, path, value)) };
+    let layout = Layout::of(text, root);
+    let (node, depth) = follow(root, path)?;
+    let edited = match path.get(depth) {
+        Some(key) => {
             let value = wrap(&path[depth + 1..], value);
-            edited = Some(layout.insert(text, node, key, &value));
-            break;
-        };
-        node = &members[index].value;
-    }
-    let edited = edited.unwrap_or_else(|| layout.replace(text, node, value));
-    let mut wanted = root.to_value();
+            layout.insert(&document, find(node, key)?.0, key, &value)
+        }
+        None => layout.replace(text, node, value),
+    };
+    let mut wanted = root.clone().into();
     put(&mut wanted, path, value.to_value());
-    checked(edited, &wanted)
+    Ok(mark.to_owned() + &checked(edited, &wanted)?)
 }
 
 /// Removes the member at a path; the text is the same if there is none.
 pub fn remove(text: &str, path: &[&str]) -> Result<String, EditError> {
-    let (Some(root), Some((last, above))) = (jsonc::read(text)?, path.split_last()) else {
+    let (mark, bare) = without_mark(text);
+    let document = JsonText::read(bare)?;
+    let (Some(root), Some((last, above))) = (&document.root, path.split_last()) else {
         return Ok(text.to_owned());
     };
-    let mut node = &root;
-    for key in above {
-        let Some((members, index)) = find(node, key)? else { return Ok(text.to_owned()) };
-        node = &members[index].value;
+    let (node, depth) = follow(root, above)?;
+    if depth < above.len() {
+        return Ok(text.to_owned());
     }
-    let Some((members, index)) = find(node, last)? else { return Ok(text.to_owned()) };
-    let mut wanted = root.to_value();
+    let (object, Some(index)) = find(node, last)? else { return Ok(text.to_owned()) };
+    let mut wanted = root.clone().into();
     if let Some(Value::Object(object)) =
-        above.iter().try_fold(&mut wanted, |at, key| at.get_mut(*key))
+        above.iter().try_fold(&mut wanted, |at: &mut Value, key| at.get_mut(*key))
     {
         object.remove(*last);
     }
-    checked(cut(text, node, members, index), &wanted)
+    Ok(mark.to_owned() + &checked(document.without(object, index), &wanted)?)
+}
+
+/// A text as it was read: JSON with comments and trailing commas.
+struct JsonText<'t> {
+    text: &'t str,
+    /// Nothing, if there are only blanks and comments.
+    root: Option<Node<'t>>,
+    commas: Vec<usize>,
+}
+
+impl<'t> JsonText<'t> {
+    fn read(text: &'t str) -> Result<Self, EditError> {
+        let options = ParseOptions {
+            allow_comments: true,
+            allow_trailing_commas: true,
+            allow_loose_object_property_names: false,
+            allow_missing_commas: false,
+            allow_single_quoted_strings: false,
+            allow_hexadecimal_numbers: false,
+            allow_unary_plus_numbers: false,
+            allow_bare_decimal_point_numbers: false,
+            allow_non_finite_numbers: false,
+            allow_extended_string_escapes: false,
+        };
+        let collected = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: true };
+        let broken = |line: usize, what: &str| EditError::Broken(format!("line {line}: {what}"));
+        let found = parse_to_ast(text, &collected, &options)
+            .map_err(|error| broken(error.line_display(), &error.kind().to_string()))?;
+        let tokens = found.tokens.unwrap_or_default();
+        // The parser lets a text go over several lines, which is no JSON: a quote is missing.
+        let is_control = |letter: char| letter < ' ';
+        let odd = tokens.iter().find(|it| it.text(text).contains(is_control));
+        if let Some(odd) = odd {
+            let line = text[..odd.start()].matches('\n').count() + 1;
+            return Err(broken(line, "a text is not written as JSON wants it"));
+        }
+        let commas = tokens.iter().filter(|it| it.token == Token::Comma).map(Ranged::start);
+        let commas = commas.collect();
+        Ok(Self { text, root: found.value, commas })
+    }
+
+    /// Returns where the comma after a member stands, if there is one.
+    fn comma_after(&self, object: &Object<'_>, index: usize) -> Option<usize> {
+        let end = object.properties[index].end();
+        let next = object.properties.get(index + 1).map_or(object.end(), Ranged::start);
+        self.commas.iter().copied().find(|comma| (end..next).contains(comma))
+    }
+
+    /// Takes a member out, with the comma and the blanks that belong to it.
+    fn without(&self, object: &Object<'_>, index: usize) -> String {
+        let (text, member) = (self.text, &object.properties[index]);
+        let comma = self.comma_after(object, index);
+        let before = text[..member.start()].trim_end().len().max(object.start() + 1);
+        let end = comma.map_or(member.end(), |comma| comma + 1);
+        let rest = &text[end..object.end() - 1];
+        let is_alone = object.properties.len() == 1 && before == object.start() + 1;
+        if is_alone && rest.trim().is_empty() {
+            return splice(text, before, object.end() - 1, "");
+        }
+        let cut = splice(text, before, end, "");
+        // The last one has no comma of its own, so the one before must give its comma away.
+        match (comma, index.checked_sub(1).and_then(|before| self.comma_after(object, before))) {
+            (None, Some(comma)) => splice(&cut, comma, comma + 1, ""),
+            _ => cut,
+        }
+    }
 }
 
 impl Written {
@@ -96,16 +161,12 @@ impl Written {
             Self::Object(members) => {
                 let inner = format!("{indent}{}", layout.unit);
                 let lines = members.iter().map(|(key, value)| layout.member(key, value, &inner));
-                match (layout.in_lines, &layout.newline) {
-                    (true, end) => {
-                        let lines: Vec<_> =
-                            lines.map(|line| format!("{end}{inner}{line}")).collect();
-                        format!("{{{}{end}{indent}}}", lines.join(","))
-                    }
-                    (false, _) => {
-                        let comma = if layout.loose { ", " } else { "," };
-                        format!("{{{}}}", lines.collect::<Vec<_>>().join(comma))
-                    }
+                let (end, comma) = (layout.newline, if layout.loose { ", " } else { "," });
+                if layout.in_lines {
+                    let lines: Vec<_> = lines.map(|line| format!("{end}{inner}{line}")).collect();
+                    format!("{{{}{end}{indent}}}", lines.join(","))
+                } else {
+                    format!("{{{}}}", lines.collect::<Vec<_>>().join(comma))
                 }
             }
         }
@@ -130,15 +191,16 @@ impl Default for Layout {
 }
 
 impl Layout {
-    fn of(text: &str, root: &Node) -> Self {
+    fn of(text: &str, root: &Node<'_>) -> Self {
         let usual = Self { newline: newline(text), ..Self::default() };
-        let Kind::Object(members) = &root.kind else { return usual };
-        let Some(first) = members.first() else { return usual };
-        let unit = match own_line(text, first.start) {
+        let first = root.as_object().and_then(|object| object.properties.first());
+        let Some(first) = first else { return usual };
+        let unit = match own_line(text, first.start()) {
             Some(indent) if !indent.is_empty() => indent.to_owned(),
             _ => usual.unit.clone(),
         };
-        let after = text[first.start..first.value.span.start].split_once(':').map(|(_, rest)| rest);
+        let colon = &text[first.name.end()..first.value.start()];
+        let after = colon.split_once(':').map(|(_, rest)| rest);
         Self { unit, loose: after.is_some_and(|rest| !rest.is_empty()), ..usual }
     }
 
@@ -147,30 +209,35 @@ impl Layout {
         format!("{}:{blank}{}", Value::from(key), value.text(self, indent))
     }
 
-    fn replace(&self, text: &str, node: &Node, value: &Written) -> String {
-        let line = text[..node.span.start].rfind('\n').map_or(0, |end| end + 1);
-        let in_lines = text[node.span.clone()].contains('\n') || matches!(value, Written::Plain(_));
+    fn replace(&self, text: &str, node: &Node<'_>, value: &Written) -> String {
+        let line = text[..node.start()].rfind('\n').map_or(0, |end| end + 1);
+        let in_lines = node.text(text).contains('\n') || matches!(value, Written::Plain(_));
         let layout = Self { in_lines, ..self.clone() };
         let written = value.text(&layout, indent_at(text, line));
-        splice(text, node.span.start, node.span.end, &written)
+        splice(text, node.start(), node.end(), &written)
     }
 
-    fn insert(&self, text: &str, object: &Node, key: &str, value: &Written) -> String {
-        let close = object.span.end - 1;
-        let Kind::Object(members) = &object.kind else { unreachable!("only objects are searched") };
+    fn insert(
+        &self,
+        document: &JsonText<'_>,
+        object: &Object<'_>,
+        key: &str,
+        value: &Written,
+    ) -> String {
+        let (text, members) = (document.text, &object.properties);
         let Some(last) = members.last() else { return self.fill(text, object, key, value) };
-        let end = last.value.span.end;
-        let anchor = last.comma.map_or(end, |comma| comma + 1);
-        let comma = if last.comma.is_some() { "" } else { "," };
-        let trailing = if last.comma.is_some() { "," } else { "" };
-        let indent = own_line(text, last.start).or_else(|| own_line(text, members[0].start));
+        let end = last.end();
+        let own_comma = document.comma_after(object, members.len() - 1);
+        let anchor = own_comma.map_or(end, |comma| comma + 1);
+        let (comma, trailing) = if own_comma.is_some() { ("", ",") } else { (",", "") };
+        let indent = own_line(text, last.start()).or_else(|| own_line(text, members[0].start()));
         let Some(indent) = indent else {
             let layout = Self { in_lines: false, ..self.clone() };
             let blank = if self.loose { " " } else { "" };
             let member = layout.member(key, value, "");
             return splice(text, anchor, anchor, &format!("{comma}{blank}{member}{trailing}"));
         };
-        let place = behind_comments(text, anchor, close);
+        let place = behind_comments(text, anchor, object.end() - 1);
         let member = self.member(key, value, indent);
         let member = format!("{}{indent}{member}{trailing}", self.newline);
         // The comma goes to the value, the member behind whatever comment follows on its line.
@@ -178,8 +245,8 @@ impl Layout {
     }
 
     /// Puts the first member into an object that has none.
-    fn fill(&self, text: &str, object: &Node, key: &str, value: &Written) -> String {
-        let (open, close) = (object.span.start + 1, object.span.end - 1);
+    fn fill(&self, text: &str, object: &Object<'_>, key: &str, value: &Written) -> String {
+        let (open, close) = (object.start() + 1, object.end() - 1);
         let line = text[..open].rfind('\n').map_or(0, |end| end + 1);
         let outer = indent_at(text, line);
         let indent = format!("{outer}{}", self.unit);
@@ -192,12 +259,12 @@ impl Layout {
     }
 }
 
-/// The whole text of a file that had nothing to say. A mark at its beginning stays.
+/// The whole text of a file that had nothing to say.
 fn begin(text: &str, path: &[&str], value: &Written) -> String {
     let newline = newline(text);
     let layout = Layout { newline, ..Layout::default() };
     let kept = text.trim_end_matches([' ', '\t', '\r', '\n']);
-    let between = if kept.trim_start_matches('\u{feff}').is_empty() { "" } else { newline };
+    let between = if kept.is_empty() { "" } else { newline };
     format!("{kept}{between}{}{newline}", wrap(path, value).text(&layout, ""))
 }
 
@@ -216,40 +283,38 @@ fn put(root: &mut Value, path: &[&str], value: Value) {
     *at = value;
 }
 
-/// Finds a member of an object.
-fn find<'n>(node: &'n Node, key: &str) -> Result<Option<(&'n [Member], usize)>, EditError> {
-    let Kind::Object(members) = &node.kind else {
-        return Err(EditError::Shape(format!("what should hold {key:?} is no object")));
-    };
-    let mut found = members.iter().enumerate().filter(|(_, member)| member.key == key);
-    match (found.next(), found.next()) {
-        (Some(_), Some(_)) => Err(EditError::Shape(format!("{key:?} is in it twice"))),
-        (Some((index, _)), None) => Ok(Some((members, index))),
-        (None, _) => Ok(None),
+/// Follows a path as far as it goes: returns what it leads to, and how many keys were found.
+fn follow<'n, 't>(root: &'n Node<'t>, path: &[&str]) -> Result<(&'n Node<'t>, usize), EditError> {
+    let mut node = root;
+    for (depth, key) in path.iter().enumerate() {
+        let (object, Some(index)) = find(node, key)? else { return Ok((node, depth)) };
+        node = &object.properties[index].value;
     }
+    Ok((node, path.len()))
 }
 
-/// Takes a member out, with the comma and the blanks that belong to it.
-fn cut(text: &str, object: &Node, members: &[Member], index: usize) -> String {
-    let member = &members[index];
-    let before = text[..member.start].trim_end().len().max(object.span.start + 1);
-    let end = member.comma.map_or(member.value.span.end, |comma| comma + 1);
-    let rest = &text[end..object.span.end - 1];
-    if members.len() == 1 && before == object.span.start + 1 && rest.trim().is_empty() {
-        return splice(text, before, object.span.end - 1, "");
-    }
-    let cut = splice(text, before, end, "");
-    // The last one has no comma of its own, so the one before must give its comma away.
-    match (member.comma, index.checked_sub(1).and_then(|before| members[before].comma)) {
-        (None, Some(comma)) => splice(&cut, comma, comma + 1, ""),
-        _ => cut,
+/// Finds a member of an object: its place, if it is there.
+fn find<'n, 't>(
+    node: &'n Node<'t>,
+    key: &str,
+) -> Result<(&'n Object<'t>, Option<usize>), EditError> {
+    let no_object = || EditError::Shape(format!("what should hold {key:?} is no object"));
+    let object = node.as_object().ok_or_else(no_object)?;
+    let is_meant = |index: &usize| object.properties[*index].name.as_str() == key;
+    let mut found = (0..object.properties.len()).filter(is_meant);
+    match (found.next(), found.next()) {
+        (Some(_), Some(_)) => Err(EditError::Shape(format!("{key:?} is in it twice"))),
+        (index, _) => Ok((object, index)),
     }
 }
 
 fn checked(edited: String, wanted: &Value) -> Result<String, EditError> {
-    match jsonc::read(&edited) {
-        Ok(Some(root)) if root.to_value() == *wanted => Ok(edited),
-        _ => Err(EditError::Shape("it is laid out in a way that cannot be edited safely".into())),
+    let says = JsonText::read(&edited)?.root.map(Value::from);
+    match says.as_ref() == Some(wanted) {
+        true => Ok(edited),
+        false => {
+            Err(EditError::Shape("it is laid out in a way that cannot be edited safely".into()))
+        }
     }
 }
 
@@ -262,7 +327,7 @@ fn newline(text: &str) -> &'static str {
 }
 
 fn indent_at(text: &str, line: usize) -> &str {
-    let rest = text[line..].trim_start_matches('\u{feff}');
+    let rest = &text[line..];
     &rest[..rest.len() - rest.trim_start_matches([' ', '\t']).len()]
 }
 

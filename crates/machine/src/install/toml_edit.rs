@@ -179,7 +179,7 @@ fn end_of(text: &str, table: &DeTable<'_>, lines: &mut Vec<Range<usize>>) -> Opt
 }
 
 /// Parts the mark that some editors put first from the text.
-fn without_mark(text: &str) -> (&str, &str) {
+pub fn without_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }
 

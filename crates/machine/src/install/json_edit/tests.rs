@@ -147,6 +147,42 @@ fn a_member_is_taken_out_with_its_comma() {
 }
 
 #[test]
+fn comments_trailing_commas_and_marks_are_no_hindrance() {
+    let text = "\u{feff}// first\n{ /* a */ \"a\" /* b */ : [1, 2e3, -4.5,], \"\\u0062\": \
+                {\"c\": \"//no\\\"\",}, \"d\": null } // last";
+    let whole = json!({"a": [1, 2e3, -4.5], "b": {"c": "//no\""}, "d": null});
+    assert_eq!(get(text, &[]).unwrap(), Some(whole));
+    for text in ["", " \r\n\t", "\u{feff}", "// only this", "/* and that */\n"] {
+        assert_eq!(get(text, &[]).unwrap(), None, "{text:?}");
+    }
+}
+
+#[test]
+fn broken_texts_are_refused_with_their_line() {
+    let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
+    for (text, line) in [
+        ("{", 1),
+        ("{\n\"a\": 1\n\"b\": 2}", 2),
+        ("{\"a\" 1}", 1),
+        ("{a: 1}", 1),
+        ("{\"a\": }", 1),
+        ("{\"a\": 1} x", 1),
+        ("[1 2]", 1),
+        ("[,]", 1),
+        ("{,}", 1),
+        ("{\"a\": \"x\ny\"}", 1),
+        ("\n\n{\"a\": \"x", 3),
+        ("/* x", 1),
+        ("{\"a\": tru}", 1),
+        ("{\"a\": 01}", 1),
+        (&deep, 1),
+    ] {
+        let Err(EditError::Broken(why)) = get(text, &[]) else { panic!("{text:?} is taken") };
+        assert!(why.starts_with(&format!("line {line}: ")), "{text:?}: {why}");
+    }
+}
+
+#[test]
 fn what_cannot_be_edited_safely_is_refused() {
     for text in [
         "{",
