@@ -5,6 +5,7 @@
 //! that it is enough to pass it alone: `1.45.12~open=e7`.
 
 use model::Fault;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 use crate::{Node, tree::Tree, view::invalid};
@@ -36,7 +37,7 @@ impl Cursor {
         let cursor = parts.next().and_then(Self::parse).ok_or_else(refused)?;
         for part in parts {
             let (name, value) = part.split_once('=').ok_or_else(refused)?;
-            let value = decode(value).ok_or_else(refused)?;
+            let value = percent_decode_str(value).decode_utf8().map_err(|_| refused())?;
             let value = serde_json::from_str(&value).map_err(|_| refused())?;
             if !CARRIED.contains(&name) {
                 return Err(refused());
@@ -87,46 +88,23 @@ const CARRIED: [&str; 10] = [
     "viewportOnly",
 ];
 
+/// What would end an argument, or a cursor in a client's text.
+const SPECIAL: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+
 /// Returns an argument that a cursor carries.
 pub fn carried(text: &str, name: &str) -> Option<Value> {
     let mut parts = text.split('~').skip(1).filter_map(|part| part.split_once('='));
     let (_, value) = parts.find(|(known, _)| *known == name)?;
-    serde_json::from_str(&decode(value)?).ok()
+    serde_json::from_str(&percent_decode_str(value).decode_utf8().ok()?).ok()
 }
 
 /// Writes the arguments that a cursor carries.
 pub fn carry(args: &Map<String, Value>) -> String {
     let mut text = String::new();
     for (name, value) in args.iter().filter(|(name, _)| CARRIED.contains(&name.as_str())) {
-        text.push_str(&format!("~{name}={}", encode(&value.to_string())));
+        text += &format!("~{name}={}", utf8_percent_encode(&value.to_string(), SPECIAL));
     }
     text
-}
-
-fn encode(text: &str) -> String {
-    let mut encoded = String::new();
-    for byte in text.bytes() {
-        match byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_' {
-            true => encoded.push(char::from(byte)),
-            false => encoded.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    encoded
-}
-
-fn decode(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut left = text.bytes();
-    while let Some(byte) = left.next() {
-        if byte != b'%' {
-            bytes.push(byte);
-            continue;
-        }
-        let digits = [left.next()?, left.next()?];
-        let digits = std::str::from_utf8(&digits).ok()?;
-        bytes.push(u8::from_str_radix(digits, 16).ok()?);
-    }
-    String::from_utf8(bytes).ok()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use model::{Code, Fault, json::shorten};
+use percent_encoding::percent_decode_str;
 
 /// First parts of the hub's own paths whose pages are there to be driven.
 const OPEN: [&str; 2] = ["viewer", "sdk"];
@@ -86,7 +87,7 @@ fn plain(name: &str) -> Option<String> {
 /// The first part of a path that is not passed over, with `..`, `\` and escapes worked out.
 fn first_part(path: &str) -> Option<String> {
     let path = path.split(['?', '#']).next().unwrap_or_default();
-    let path = unescape(path).to_ascii_lowercase();
+    let path = percent_decode_str(path).decode_utf8_lossy().to_ascii_lowercase();
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split(['/', '\\']) {
         match part {
@@ -98,27 +99,6 @@ fn first_part(path: &str) -> Option<String> {
         }
     }
     parts.first().map(|part| (*part).to_owned())
-}
-
-fn unescape(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut plain = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let code = bytes.get(at + 1..at + 3).filter(|_| bytes[at] == b'%');
-        let code = code.and_then(|code| std::str::from_utf8(code).ok());
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                plain.push(byte);
-                at += 3;
-            }
-            None => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&plain).into_owned()
 }
 
 #[cfg(test)]

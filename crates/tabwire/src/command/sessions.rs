@@ -1,7 +1,8 @@
 //! `tabwire sessions`: who is connected, who waits to be let in, one session in full; and forgetting.
 
-use std::io::Write;
+use std::{fmt::Display, io::Write};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use crate::{
@@ -127,9 +128,8 @@ fn count(value: &Value) -> usize {
 }
 
 /// Makes a text safe as one part of a path.
-pub fn encode(text: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-~".contains(&byte);
-    text.bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect()
+pub fn encode(text: &str) -> impl Display {
+    const SPECIAL: &AsciiSet =
+        &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'-').remove(b'~');
+    utf8_percent_encode(text, SPECIAL)
 }

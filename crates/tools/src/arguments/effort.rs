@@ -5,6 +5,7 @@
 //! for megabytes, and a list of names that is looked at in many places for as many errors. Here such
 //! schemas and checks are refused beforehand. Whether arguments fit is not looked at.
 
+use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value};
 
 /// Patterns of one schema.
@@ -183,18 +184,8 @@ fn names_itself(schema: &Value, fields: &Map<String, Value>) -> bool {
 
 /// Finds where a reference leads: `#` or `#/…`, within the schema.
 fn follow<'a>(schema: &'a Value, reference: &str) -> Option<&'a Value> {
-    schema.pointer(&decode(reference.strip_prefix('#')?)?)
-}
-
-/// Writes out what stands as `%20`.
-fn decode(text: &str) -> Option<String> {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
-    for part in parts {
-        bytes.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
-        bytes.extend(&part.as_bytes()[2..]);
-    }
-    String::from_utf8(bytes).ok()
+    let pointer = percent_decode_str(reference.strip_prefix('#')?).decode_utf8().ok()?;
+    schema.pointer(&pointer)
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
