@@ -6,6 +6,7 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr},
+    path::Path,
     pin::Pin,
     sync::{Arc, OnceLock},
     task::{Context, Poll, Waker},
@@ -17,14 +18,15 @@ use axum::{
     http::{HeaderName, HeaderValue, Method, Uri, Version, header},
 };
 use edge::{
-    Config, Edge, browser_ws, framing,
+    Config, Edge, Ports, browser_ws, framing,
     gate::{Area, Door, Ends, Grant, judge},
     naming,
 };
-use guard::Tokens;
+use guard::{HubSecret, Tokens};
 use hub::Hub;
 use store::MemoryStore;
 use tokio::io::{AsyncRead, ReadBuf};
+use tools::{Toolbox, ToolboxSettings};
 
 /// The token of the hub's own user.
 const TOKEN: &str = "a-token-of-sixteen-letters";
@@ -125,6 +127,9 @@ fn lenient() -> &'static Edge {
 fn open(config: Config) -> Arc<Edge> {
     let store = Arc::new(MemoryStore::default());
     let hub = Hub::open(hub::Config::default(), store, "0.0.0").expect("an empty store opens");
+    let toolbox = Toolbox::new(hub, None, HubSecret::of(TOKEN), ToolboxSettings::default());
     let tokens = Tokens::default().with_own(TOKEN);
-    Edge::new(hub, Config { port: 8765, ..config }, tokens, "0.0.0")
+    let ports = Ports { main: 8765, ..Ports::default() };
+    Edge::open(toolbox, config, tokens, Path::new("/nowhere"), ports)
+        .expect("no folder is no fault")
 }

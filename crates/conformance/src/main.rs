@@ -7,11 +7,12 @@ use std::{io::Write, path::PathBuf, sync::Arc};
 use anyhow::Context;
 use clap::Parser;
 use conformance::Fixture;
-use edge::{Edge, listener};
-use guard::{Tokens, own_token};
+use edge::{Edge, Ports};
+use guard::{HubSecret, Tokens, own_token};
 use hub::Hub;
 use mcp::{Changes, Mcp, http};
 use store::MemoryStore;
+use tools::{Toolbox, ToolboxSettings};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -31,16 +32,17 @@ async fn main() -> anyhow::Result<()> {
     let Options { data, allow_origin } = Options::parse();
     let token = own_token::ensure(&data)?;
     let config = edge::Config { port: 0, allow_origin, ..edge::Config::default() };
-    let listeners = listener::bind(&config.bind, config.port)?;
+    let (ports, sockets) = Ports::open(&config)?;
     let hub = Hub::open(hub::Config::default(), Arc::<MemoryStore>::default(), VERSION)?;
-    let edge = Edge::new(hub, config, Tokens::default().with_own(&token), VERSION);
+    let toolbox = Toolbox::new(hub, None, HubSecret::of(&token), ToolboxSettings::default());
+    let edge = Edge::open(toolbox, config, Tokens::default().with_own(&token), &data, ports)?;
     let changes = Changes::default();
     let fixture = Fixture::new(changes.clone()).context("no random bytes")?;
     let mcp = Mcp::new(fixture, changes, edge.stop.child_token());
     let routes = http::routes(mcp, &http::Config::default());
-    edge.serve(listeners, &edge.router(routes));
+    edge.serve(sockets, &edge.router(routes, |_, _| None));
     let mut out = std::io::stdout();
-    writeln!(out, "{}", serde_json::json!({"event": "listening", "port": edge.port()}))?;
+    writeln!(out, "{}", serde_json::json!({"event": "listening", "port": edge.ports.main}))?;
     out.flush()?;
     tokio::signal::ctrl_c().await?;
     edge.drain().await;

@@ -67,7 +67,7 @@ fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fa
     let upgraded = hyper::upgrade::on(request);
     let patience = Patience { ask_after: config.ping_after, dead_after: config.dead_after };
     let liveness = naming.dialect.liveness.with(patience);
-    let start = Start { instance: naming.instance.clone(), version: edge.version, liveness };
+    let start = Start { instance: naming.instance.clone(), version: edge.hub.version(), liveness };
     // Boxed: whatever is handed to a task stays part of it to the end.
     let visitor = Box::new(Visitor {
         dialect: (naming.dialect.start)(&start),

@@ -6,11 +6,11 @@
 use std::{net::IpAddr, ops::RangeInclusive, sync::Arc};
 
 use axum::{Router, routing::any};
-use dialect::{DIALECTS, DialectInfo, moonsurf};
+use dialect::{DIALECTS, DialectInfo};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Edge, browser_ws, gate::Door, listener, register, status};
+use crate::{Edge, browser_ws, gate::Door, listener, status};
 
 /// A dialect with the port that it is wanted on.
 #[derive(Clone, Copy)]
@@ -19,16 +19,6 @@ pub struct Wanted {
     pub info: &'static DialectInfo,
     /// Where.
     pub port: u16,
-}
-
-/// What became of a wanted port.
-pub struct CompatPort {
-    /// Which dialect.
-    pub info: &'static DialectInfo,
-    /// Where it listens, or should.
-    pub port: u16,
-    /// Why it does not.
-    pub problem: Option<String>,
 }
 
 /// Reads the setting: names, `name=port`, or `all`.
@@ -86,40 +76,6 @@ pub(crate) fn bind(port: u16) -> Result<Vec<TcpListener>, listener::BindError> {
 }
 
 impl Edge {
-    /// Opens the extra ports; one that cannot be had is reported and costs only its dialect.
-    pub fn serve_compat(self: &Arc<Self>, wanted: &[Wanted]) {
-        let open = |Wanted { info, port }: &Wanted| match bind(*port) {
-            Ok(listeners) => {
-                let bound = listeners.first().and_then(|socket| socket.local_addr().ok());
-                let router = match info.name {
-                    moonsurf::NAME => register::own_routes(self),
-                    _ => socket_routes(self),
-                };
-                self.accept_all(listeners, &router, info, &self.stop);
-                let port = bound.map_or(*port, |bound| bound.port());
-                tracing::info!(dialect = info.name, port, "listening for {}", info.serves);
-                CompatPort { info, port, problem: None }
-            }
-            Err(error) => {
-                let why = match error {
-                    listener::BindError::InUse { .. } => {
-                        format!("port {port} is in use by another program; stop it")
-                    }
-                    error => error.to_string(),
-                };
-                let problem = format!(
-                    "{} clients cannot connect: {why}, or choose another with --compat {}=PORT",
-                    info.name, info.name
-                );
-                tracing::error!(dialect = info.name, port, "{problem}");
-                CompatPort { info, port: *port, problem: Some(problem) }
-            }
-        };
-        let ports: Vec<_> = wanted.iter().map(open).collect();
-        // Once: the ports change with a restart only.
-        let _ = self.compat.set(ports);
-    }
-
     /// Accepts on all sockets of a port that is for one dialect.
     pub(crate) fn accept_all(
         self: &Arc<Self>,

@@ -1,16 +1,19 @@
 //! The parts of the edge together: what they share, how they start, how they end.
 
 use std::{
+    io,
     net::{IpAddr, Ipv4Addr},
+    path::Path,
     sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, AtomicU16, AtomicU32, AtomicU64, Ordering},
+        Arc,
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
 use arc_swap::ArcSwap;
 use axum::{Router, routing::any};
+use dialect::moonsurf;
 use guard::{AppOrigins, PageKeys, Pairings, Tokens};
 use hub::Hub;
 use prometheus_client::registry::Registry;
@@ -23,18 +26,17 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tools::Toolbox;
 
 use crate::{
-    admin, browser_ws,
-    compat::CompatPort,
+    admin, browser_ws, compat,
     config::Config,
     connection::asking,
     gate::{
         Door, Ends,
         host::{Hosts, KnownHosts},
-        origin,
     },
     listener,
     metrics::Metrics,
     pages,
+    ports::{Ports, Sockets},
     register::{self, Registrations},
     status,
 };
@@ -54,12 +56,12 @@ pub struct Edge {
     pub config: ArcSwap<Config>,
     /// The known tokens, as they are now.
     pub tokens: ArcSwap<Tokens>,
-    /// The paired browsers; without them nobody can prove anything.
-    pub pairings: OnceLock<Pairings>,
+    /// The paired browsers.
+    pub pairings: Pairings,
     /// What pages of ours on other machines show.
-    pub page_keys: OnceLock<PageKeys>,
+    pub page_keys: PageKeys,
     /// The web apps that the user lets in, where they are asked.
-    pub app_origins: OnceLock<AppOrigins>,
+    pub app_origins: AppOrigins,
     /// How often browsers were unpaired: who was let in while that happened is judged anew.
     pub unpairings: AtomicU64,
     /// What the edge counts.
@@ -72,77 +74,82 @@ pub struct Edge {
     pub stop: CancellationToken,
     /// When it started.
     pub started: Instant,
-    /// Which program this is, for `/info`.
-    pub version: &'static str,
     /// Clients of `moonsurf` that have registered.
     pub registrations: Registrations,
-    /// The ports for clients of other projects, once they are open.
-    pub compat: OnceLock<Vec<CompatPort>>,
-    /// Finds the files of the pages that come with the program.
-    pub pages: OnceLock<pages::Files>,
+    /// Where it listens.
+    pub ports: Ports,
     /// Keeps a flood of refusals from becoming a flood of log lines.
     pub refusal_log: Throttle,
     /// The names under which it is reached.
     known_hosts: KnownHosts,
     draining: AtomicBool,
-    port: AtomicU16,
 }
 
 impl Edge {
-    /// Puts the parts together; nothing listens yet.
-    pub fn new(hub: Hub, config: Config, tokens: Tokens, version: &'static str) -> Arc<Self> {
+    /// Puts the parts together, with the peers that a data folder knows; nothing is served yet.
+    pub fn open(
+        toolbox: Toolbox,
+        config: Config,
+        tokens: Tokens,
+        data: &Path,
+        ports: Ports,
+    ) -> io::Result<Arc<Self>> {
+        let hub = toolbox.hub.clone();
+        let page_keys = PageKeys::new(toolbox.secret.clone());
         let metrics = Metrics::default();
         let mut registry = Registry::with_prefix("tabwire");
         hub.metrics().register(&mut registry);
         metrics.register(&mut registry);
-        Arc::new(Self {
-            toolbox: Toolbox::new(hub.clone()),
+        Ok(Arc::new(Self {
             hub,
-            port: AtomicU16::new(config.port),
+            toolbox,
             config: ArcSwap::from_pointee(config),
             tokens: ArcSwap::from_pointee(tokens),
-            pairings: OnceLock::new(),
-            page_keys: OnceLock::new(),
-            app_origins: OnceLock::new(),
+            pairings: Pairings::of(data),
+            page_keys,
+            app_origins: AppOrigins::open(data)?,
             unpairings: AtomicU64::new(0),
             metrics,
             registry,
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
             started: Instant::now(),
-            version,
             registrations: Registrations::default(),
-            compat: OnceLock::new(),
-            pages: OnceLock::new(),
+            ports,
             refusal_log: Throttle::default(),
             known_hosts: KnownHosts::default(),
             draining: AtomicBool::new(false),
-        })
+        }))
     }
 
-    /// Builds all routes, with those of MCP. They are only reached through [`crate::gate::guard`].
-    pub fn router(self: &Arc<Self>, mcp: Router) -> Router {
+    /// Builds all routes, with those of MCP and of the pages that come with the program. They are
+    /// only reached through [`crate::gate::guard`].
+    pub fn router(self: &Arc<Self>, mcp: Router, files: pages::Files) -> Router {
         Router::new()
             .route("/", any(browser_ws::upgrade))
             .route("/session/{*instance}", any(browser_ws::upgrade))
             .merge(status::routes())
             .merge(admin::router())
             .merge(register::shared_routes())
-            .merge(pages::routes())
+            .merge(pages::routes(files))
             .fallback(status::not_found)
             .method_not_allowed_fallback(status::wrong_method)
             .with_state(self.clone())
             .merge(mcp)
     }
 
-    /// Serves on open sockets until [`Edge::drain`].
-    pub fn serve(self: &Arc<Self>, listeners: Vec<TcpListener>, router: &Router) {
-        let port = listeners.first().and_then(|listener| listener.local_addr().ok());
-        if let Some(bound) = port {
-            self.port.store(bound.port(), Ordering::Relaxed);
-        }
-        for listener in listeners {
+    /// Serves on the sockets of its ports until [`Edge::drain`].
+    pub fn serve(self: &Arc<Self>, sockets: Sockets, router: &Router) {
+        self.tasks.spawn(asking::hear_answers(self.clone(), self.hub.app_answers()));
+        for listener in sockets.main {
             self.listen(listener, router.clone(), Door::Main, self.stop.clone());
+        }
+        for (info, listeners) in sockets.compat {
+            let router = match info.name {
+                moonsurf::NAME => register::own_routes(self),
+                _ => compat::socket_routes(self),
+            };
+            self.accept_all(listeners, &router, info, &self.stop);
         }
     }
 
@@ -163,38 +170,14 @@ impl Edge {
         Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let ends = Ends { peer: loopback, local: loopback, port: self.port(), door: Door::Private };
+        let ends =
+            Ends { peer: loopback, local: loopback, port: self.ports.main, door: Door::Private };
         listener::serve_stream(self, router, io, ends).await;
-    }
-
-    /// Returns the user's word on web apps.
-    pub fn app_origins(&self) -> &AppOrigins {
-        self.app_origins.get_or_init(AppOrigins::default)
-    }
-
-    /// Takes the user's word on a web origin, from a browser's window.
-    pub fn answer_app(&self, origin: &str, is_allowed: bool) {
-        if !origin::is_loopback_page(origin) {
-            return;
-        }
-        if let Err(error) = asking::answer(self, origin, is_allowed) {
-            tracing::error!(origin, %error, "the user's word on a web app is not kept");
-        }
-    }
-
-    /// Returns the keys of pages on other machines.
-    pub fn page_keys(&self) -> &PageKeys {
-        self.page_keys.get_or_init(PageKeys::default)
-    }
-
-    /// Returns the port that is listened on.
-    pub fn port(&self) -> u16 {
-        self.port.load(Ordering::Relaxed)
     }
 
     /// Returns the names under which one of its ports is reached, in lower case.
     pub fn hosts(&self, port: u16) -> Arc<Hosts> {
-        self.known_hosts.of(&self.config.load(), port, self.port())
+        self.known_hosts.of(&self.config.load(), port, self.ports.main)
     }
 
     /// Returns whether the hub is about to stop.

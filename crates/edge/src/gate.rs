@@ -191,7 +191,7 @@ pub fn judge(edge: &Edge, request: &Request) -> Result<Pass, Refused> {
         && !host::is_forwarded(headers);
     let is_peer = matches!(area, Area::Socket | Area::Foreign(_));
     let shown = credentials::shown(headers)?;
-    let is_key = |shown: &str| edge.page_keys().is_key(shown);
+    let is_key = |shown: &str| edge.page_keys.is_key(shown);
     let is_our_page =
         area == Area::Socket && grant == Grant::Page && shown.as_deref().is_some_and(is_key);
     if is_peer && !is_local && !config.remote_browsers && !is_our_page {
@@ -213,7 +213,7 @@ pub fn judge(edge: &Edge, request: &Request) -> Result<Pass, Refused> {
     };
     let is_waiting = grant == Grant::Page
         && origin.as_deref().is_some_and(|origin| {
-            origin::is_asked(&config, &hosts, origin) && !edge.app_origins().is_allowed(origin)
+            origin::is_asked(&config, &hosts, origin) && !edge.app_origins.is_allowed(origin)
         });
     // Its key makes a page of ours an app and vouches for nothing else.
     let proven = match is_our_page {

@@ -5,7 +5,8 @@
 //! - [`listener`]: sockets, and HTTP on what they accept;
 //! - [`gate`]: what every request passes before any effect;
 //! - [`naming`]: who a connecting peer is and what it speaks;
-//! - [`compat`]: extra ports for clients of other projects; [`register`]: how some of those begin;
+//! - [`ports`]: where it listens; [`compat`]: extra ports for clients of other projects;
+//!   [`register`]: how some of those begin;
 //! - [`framing`]: heads that tell two ends; [`stalled_writes`]: answers that nobody reads;
 //! - [`browser_ws`]: the upgrade; [`connection`]: one socket's life; [`meter`]: its limits;
 //! - [`status`]: health, metrics, info; [`admin`]: the API of command line and dashboard;
@@ -27,9 +28,10 @@ pub mod meter;
 pub mod metrics;
 pub mod naming;
 pub mod pages;
+pub mod ports;
 pub mod register;
 pub mod reply;
 pub mod stalled_writes;
 pub mod status;
 
-pub use crate::{config::Config, edge::Edge, listener::BindError};
+pub use crate::{config::Config, edge::Edge, listener::BindError, ports::Ports};

@@ -36,7 +36,11 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
     frame-ancestors 'none'";
 
 /// The routes of this file.
-pub fn routes() -> Router<Arc<Edge>> {
+pub fn routes(files: Files) -> Router<Arc<Edge>> {
+    let file = move |Path(path): Path<String>, headers: HeaderMap| async move {
+        find(files, "viewer", &path, &headers)
+    };
+    let index = move |headers| file(Path("index.html".to_owned()), headers);
     Router::new()
         .route("/viewer", get(|| async { moved("/viewer/") }))
         .route("/viewer/", get(index))
@@ -56,7 +60,7 @@ async fn key(State(edge): State<Arc<Edge>>, request: Request) -> Response<Body> 
         Ok(body) => body,
         Err(fault) => return reply::fault(&fault),
     };
-    match edge.page_keys().trade(&body.code) {
+    match edge.page_keys.trade(&body.code) {
         Some(key) => reply::json(StatusCode::OK, &json!({ "key": key })),
         None => {
             let fault = Fault::new(Code::Unauthorized, "this link was used, or is too old");
@@ -65,22 +69,10 @@ async fn key(State(edge): State<Arc<Edge>>, request: Request) -> Response<Body> 
     }
 }
 
-async fn index(edge: State<Arc<Edge>>, headers: HeaderMap) -> Response<Body> {
-    find(&edge, "viewer", "index.html", &headers)
-}
-
-async fn file(
-    edge: State<Arc<Edge>>,
-    Path(path): Path<String>,
-    headers: HeaderMap,
-) -> Response<Body> {
-    find(&edge, "viewer", &path, &headers)
-}
-
-fn find(edge: &Edge, page: &str, path: &str, headers: &HeaderMap) -> Response<Body> {
-    let Some(file) = edge.pages.get().and_then(|files| files(page, path)) else {
+fn find(files: Files, page: &str, path: &str, headers: &HeaderMap) -> Response<Body> {
+    let Some(file) = files(page, path) else {
         let fault = Fault::new(Code::NotFound, format!("there is no {page} page of that name"));
-        let fault = match edge.pages.get().and_then(|files| files(page, "index.html")) {
+        let fault = match files(page, "index.html") {
             Some(_) => fault,
             None => fault.hint("this program was built without it; run `npm run build` in web"),
         };

@@ -256,7 +256,7 @@ fn open_own_port(edge: &Arc<Edge>) -> Option<(u16, CancellationToken)> {
 async fn health(State(edge): State<Arc<Edge>>, Extension(pass): Extension<Pass>) -> Response<Body> {
     let body = json!({
         "status": if edge.is_draining() { "draining" } else { "ok" },
-        "version": edge.version,
+        "version": edge.hub.version(),
         "connectedInstances": edge.registrations.connected().len(),
     });
     shared_with(&pass, reply::json(StatusCode::OK, &body))
@@ -265,7 +265,7 @@ async fn health(State(edge): State<Arc<Edge>>, Extension(pass): Extension<Pass>)
 async fn info(State(edge): State<Arc<Edge>>, Extension(pass): Extension<Pass>) -> Response<Body> {
     let body = json!({
         "name": "tabwire",
-        "version": edge.version,
+        "version": edge.hub.version(),
         "endpoints": {"register": "/register", "health": "/health", "instances": "/instances"},
         "websocket": {
             "protocol": "ws",

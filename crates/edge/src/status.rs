@@ -65,10 +65,10 @@ async fn info(State(edge): State<Arc<Edge>>) -> Response<Body> {
     let dialects: Vec<_> = dialect::DIALECTS.iter().map(|info| info.name).collect();
     let body = json!({
         "name": "tabwire",
-        "version": edge.version,
+        "version": edge.hub.version(),
         "protocols": [dialect::native::SUBPROTOCOL],
         "dialects": dialects,
-        "port": edge.port(),
+        "port": edge.ports.main,
         "uptimeMs": edge.started.elapsed().as_millis() as u64,
         "sessions": edge.hub.metrics().sessions.get(),
         "connected": edge.hub.metrics().connected.get(),

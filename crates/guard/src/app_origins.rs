@@ -24,9 +24,8 @@ pub const WAITING_MOST: usize = 20;
 const REFUSED_MOST: usize = 256;
 
 /// The user's word on web origins.
-#[derive(Default)]
 pub struct AppOrigins {
-    path: Option<PathBuf>,
+    path: PathBuf,
     // A blocking mutex: held for one look or change, and over the writing of a short file.
     words: Mutex<Words>,
 }
@@ -53,7 +52,7 @@ impl AppOrigins {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let allowed = lines.map(str::to_owned).collect();
         let words = Mutex::new(Words { allowed, ..Words::default() });
-        Ok(Self { path: Some(path), words })
+        Ok(Self { path, words })
     }
 
     /// Returns whether an origin has its user's word.
@@ -82,9 +81,9 @@ impl AppOrigins {
             true => allowed.insert(origin.to_owned()),
             false => allowed.remove(origin),
         };
-        if let (true, Some(path)) = (is_news, &self.path) {
+        if is_news {
             let lines: String = allowed.iter().map(|origin| format!("{origin}\n")).collect();
-            private_file::replace(path, lines.as_bytes())?;
+            private_file::replace(&self.path, lines.as_bytes())?;
         }
         words.allowed = allowed;
         words.waiting.retain(|known| known != origin);
@@ -141,7 +140,7 @@ mod tests {
 
     #[test]
     fn those_who_wait_are_limited_in_number() {
-        let apps = AppOrigins::default();
+        let apps = AppOrigins::open(Path::new("/nowhere")).unwrap();
         for port in 0..=WAITING_MOST {
             assert!(apps.wait(&format!("http://localhost:{port}")));
         }

@@ -5,7 +5,11 @@ use std::{sync::Arc, time::Duration};
 use model::{ClientId, CloseReason, Closing, InstanceId, Kind, Reply};
 use parking_lot::RwLock;
 use store::{AuditLine, Health, Store, StoreError};
-use tokio::{sync::watch, task::JoinSet, time::MissedTickBehavior};
+use tokio::{
+    sync::{broadcast, watch},
+    task::JoinSet,
+    time::MissedTickBehavior,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -19,7 +23,7 @@ use crate::{
     pulse::BEAT,
     query::StateQuery,
     registry::Registry,
-    services::{AppAnswers, Services},
+    services::{AppAnswer, Services},
     session::{Attachment, Introduction, Session},
 };
 
@@ -255,9 +259,14 @@ impl Hub {
         }
     }
 
-    /// Says who hears what the user says of web apps in a browser's window. Only the first one counts.
-    pub fn on_app_answer(&self, hear: AppAnswers) {
-        let _ = self.services.app_answers.set(hear);
+    /// Hears from now on what the user says of web apps in a browser's window.
+    pub fn app_answers(&self) -> broadcast::Receiver<AppAnswer> {
+        self.services.app_answers.subscribe()
+    }
+
+    /// Returns which program this is.
+    pub fn version(&self) -> &'static str {
+        self.services.version
     }
 
     /// Lets go of everything that a client holds: it has left for good.

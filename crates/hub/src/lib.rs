@@ -48,6 +48,6 @@ pub use crate::{
     outbox::{Batch, Outbox, Outgoing},
     query::{Source, StateAnswer, StateQuery},
     routing::Route,
-    services::AppAnswers,
+    services::AppAnswer,
     session::{Attachment, Introduction, Session, SessionInfo},
 };

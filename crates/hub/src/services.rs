@@ -1,7 +1,7 @@
 //! What all sessions share: settings, counters, the agenda, the store, the live feed.
 
 use std::sync::{
-    Arc, OnceLock,
+    Arc,
     atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
@@ -28,8 +28,11 @@ use crate::{
     replay::ReplayLimits,
 };
 
-/// Takes the user's word on a web origin: whether its apps may come in.
-pub type AppAnswers = Box<dyn Fn(String, bool) + Send + Sync>;
+/// The user's word on a web origin: whether its apps may come in.
+pub type AppAnswer = (String, bool);
+
+/// Words of the user that wait to be kept; one more takes the place of the oldest.
+const APP_ANSWERS: usize = 256;
 
 /// Shared by the hub and its sessions.
 pub(crate) struct Services {
@@ -43,8 +46,8 @@ pub(crate) struct Services {
     pub origins: Origins,
     pub clients: KnownClients,
     pub requests: Requests,
-    /// Who hears what the user says of web apps in a browser's window.
-    pub app_answers: OnceLock<AppAnswers>,
+    /// What the user says of web apps in a browser's window.
+    pub app_answers: broadcast::Sender<AppAnswer>,
     pub pulse: Pulse,
     pub version: &'static str,
     /// When this hub was opened.
@@ -74,7 +77,7 @@ impl Services {
             origins: Origins::default(),
             clients: KnownClients::default(),
             requests: Requests::default(),
-            app_answers: OnceLock::new(),
+            app_answers: broadcast::Sender::new(APP_ANSWERS),
             pulse: Pulse::default(),
             version,
             opened: Instant::now(),

@@ -259,10 +259,9 @@ mod tests {
     async fn a_hub_that_only_says_yes_is_still_running() {
         let place = Place::private();
         let mut lease = Lease::take(place.path(), || 0).unwrap();
-        lease.announce(1, "1").unwrap();
+        let us = lease.announce(1, "1").unwrap();
         let socket = PrivateSocket::open(place.path()).await.unwrap();
-        let hub =
-            async { welcome(socket.accept().await.unwrap(), &lease.welcome()).await.unwrap() };
+        let hub = async { welcome(socket.accept().await.unwrap(), &us).await.unwrap() };
         let soon = Duration::from_millis(50);
         let (stopped, arrival) = tokio::join!(stop(place.path(), false, soon), hub);
         assert!(matches!(stopped, Err(ControlError::StillRunning { .. })), "{stopped:?}");

@@ -49,12 +49,12 @@ fn be_a_hub() {
         Err(LeaseError::Taken(_)) => exit(i32::from(LOST)),
         Err(error) => panic!("{error}"),
     };
-    lease.announce(8765, "fake").unwrap();
+    let us = lease.announce(8765, "fake").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
         let socket = PrivateSocket::open(Path::new(&folder)).await.unwrap();
         loop {
-            match welcome(socket.accept().await.unwrap(), &lease.welcome()).await {
+            match welcome(socket.accept().await.unwrap(), &us).await {
                 Ok(Arrival::Relay(joined)) => drop(tokio::spawn(answer(joined))),
                 Ok(Arrival::Stop(_parting)) => {
                     lease.retire();

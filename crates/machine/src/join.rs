@@ -329,13 +329,14 @@ mod tests {
     #[tokio::test]
     async fn a_hub_that_loses_is_not_an_error_while_the_winner_gets_ready() {
         let place = Place::private();
-        let lease = lock::Lease::take(place.path(), || 0).unwrap();
+        let mut lease = lock::Lease::take(place.path(), || 0).unwrap();
+        let us = lease.announce(1, "1").unwrap();
         let joiner = Joiner::new(place.path(), Some(fake_hub::program(place.path())));
         let begun = Instant::now();
         let winner = async {
             time::sleep(Duration::from_millis(300)).await;
             let socket = private::PrivateSocket::open(place.path()).await.unwrap();
-            private::welcome(socket.accept().await.unwrap(), &lease.welcome()).await.unwrap()
+            private::welcome(socket.accept().await.unwrap(), &us).await.unwrap()
         };
         let hello = hello();
         let (member, _) = tokio::join!(joiner.join(&hello, true), winner);

@@ -107,12 +107,15 @@ impl Lease {
         self.record.term
     }
 
-    /// Writes down where the hub is, now that its port is open.
-    pub fn announce(&mut self, port: u16, version: &str) -> Result<(), LeaseError> {
+    /// Writes down where the hub is, now that its port is open; returns what relays are told when
+    /// they join.
+    pub fn announce(&mut self, port: u16, version: &str) -> Result<JoinWelcome, LeaseError> {
         self.record.port = port;
         version.clone_into(&mut self.record.version);
         let path = self.folder.join(record::FILE).display().to_string();
-        self.write().map_err(|source| LeaseError::Failed { path, source })
+        self.write().map_err(|source| LeaseError::Failed { path, source })?;
+        let HubRecord { term, version, pid, port, since, .. } = self.record.clone();
+        Ok(JoinWelcome { term, version, pid, port, since })
     }
 
     /// Writes down that the hub is about to end because somebody wants it to, so that relays do
@@ -121,17 +124,6 @@ impl Lease {
         self.record.stopping = true;
         if let Err(error) = self.write() {
             tracing::warn!(%error, "the end is not written down; relays may start another hub");
-        }
-    }
-
-    /// Returns what relays are told when they join.
-    pub fn welcome(&self) -> JoinWelcome {
-        JoinWelcome {
-            term: self.record.term,
-            version: self.record.version.clone(),
-            pid: self.record.pid,
-            port: self.record.port,
-            since: self.record.since.clone(),
         }
     }
 
@@ -285,12 +277,12 @@ mod tests {
         let mut lease = Lease::take(place.path(), || 0).unwrap();
         let read = || record::read(place.path()).unwrap().unwrap();
         assert_eq!((read().port, read().pid), (0, std::process::id()));
-        lease.announce(8765, "1.2").unwrap();
+        let welcome = lease.announce(8765, "1.2").unwrap();
         assert_eq!(
             (read().port, read().version.as_str(), read().term),
             (8765, "1.2", lease.term())
         );
-        assert_eq!(lease.welcome().port, 8765);
+        assert_eq!(welcome.port, 8765);
         assert!(!read().stopping);
         lease.retire();
         assert!(read().stopping);

@@ -79,12 +79,7 @@ fn as_enabled(edge: &Edge, manifest: Manifest) -> Manifest {
         );
         return manifest.close("Its dialect does not exist.");
     };
-    let open = edge
-        .compat
-        .get()
-        .into_iter()
-        .flatten()
-        .any(|port| port.info.name == info.name && port.problem.is_none());
+    let open = edge.ports.open_compat().any(|port| port.info.name == info.name);
     match info.compat_port {
         Some(_) if !open => {
             let remark = format!(

@@ -49,23 +49,6 @@ pub fn mcp_routes<B: Backend>(edge: &Arc<Edge>, mcp: Mcp<B>) -> Router {
     mcp::http::routes(mcp, &config)
 }
 
-/// Opens the ports for clients of other projects, and warns of what the operator has allowed.
-pub fn open_compat(edge: &Arc<Edge>) {
-    let config = edge.config.load();
-    for allowed in &config.allow_origin {
-        if edge::gate::origin::ANY_EXTENSION.contains(&allowed.as_str()) {
-            tracing::warn!(
-                allowed,
-                "any extension may connect with the dialects of other projects; name yours instead"
-            );
-        }
-    }
-    match edge::compat::parse(&config.compat) {
-        Ok(wanted) => edge.serve_compat(&wanted),
-        Err(problem) => tracing::error!(problem, "no compat ports"),
-    }
-}
-
 /// Writes the file by which other tools find the hub; it goes when the returned value does.
 pub fn write_discovery(folder: &Path, port: u16) -> Option<DiscoveryFile> {
     if folder.as_os_str().is_empty() {
@@ -87,16 +70,6 @@ pub struct FrontDesk {
     pub end: mpsc::Sender<Parting>,
     /// What the command line asks.
     pub router: Router,
-}
-
-/// Lets the user's word on web apps, said in a browser's window, reach who keeps it.
-pub fn hear_app_answers(edge: &Arc<Edge>) {
-    let weak = Arc::downgrade(edge);
-    edge.hub.on_app_answer(Box::new(move |origin, is_allowed| {
-        let Some(edge) = weak.upgrade() else { return };
-        // It writes a file, and whoever tells it holds a lock.
-        edge.tasks.clone().spawn_blocking(move || edge.answer_app(&origin, is_allowed));
-    }));
 }
 
 /// Serves who comes to the private socket, one task each.

@@ -142,11 +142,10 @@ async fn list(toolbox: &Toolbox) -> Result<Output, Fault> {
     let sessions: Vec<_> =
         toolbox.hub.sessions().iter().map(|session| Session::info(session)).collect();
     let started: Vec<_> = launching::running(toolbox).await?;
-    let launcher = toolbox.launcher();
     let (mut browsers, mut lines) = (Vec::new(), Vec::new());
     let mut marks = std::collections::HashMap::new();
     for BrowserInfo { record, adopted } in &started {
-        let session = match &launcher {
+        let session = match &toolbox.launcher {
             Some(launcher) => launching::session_of(toolbox, launcher, &record.launch).await,
             None => None,
         };

@@ -79,7 +79,7 @@ pub(crate) async fn call(
     args: Value,
 ) -> Option<Result<Output, Fault>> {
     let tool = name.strip_prefix(PREFIX)?;
-    let mut offers = offers(&toolbox.hub, &toolbox.direct_pages());
+    let mut offers = offers(&toolbox.hub, &toolbox.settings.load().direct_pages);
     offers.retain(|offer| offer.spec.name == tool);
     if offers.is_empty() {
         return None;

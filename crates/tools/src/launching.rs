@@ -52,10 +52,10 @@ pub async fn session_of(
 
 /// Counts the started browsers that are connected: they are there because of us.
 pub async fn connected(toolbox: &Toolbox) -> usize {
-    let Some(launcher) = toolbox.launcher() else { return 0 };
+    let Some(launcher) = &toolbox.launcher else { return 0 };
     let mut connected = 0;
     for launch in launcher.browsers().launches() {
-        let session = session_of(toolbox, &launcher, &launch).await;
+        let session = session_of(toolbox, launcher, &launch).await;
         connected += usize::from(session.is_some_and(|session| session.is_connected()));
     }
     connected
@@ -311,7 +311,7 @@ pub fn say_profiles(profiles: &[ProfileInfo]) -> String {
 
 /// Returns the browsers that were started and run; none where none can be started.
 pub async fn running(toolbox: &Toolbox) -> Result<Vec<BrowserInfo>, Fault> {
-    let Some(launcher) = toolbox.launcher() else { return Ok(Vec::new()) };
+    let Some(launcher) = &toolbox.launcher else { return Ok(Vec::new()) };
     let browsers = launcher.browsers().clone();
     blocking(move || browsers.list()).await
 }
@@ -339,7 +339,7 @@ pub fn kind(record: &BrowserRecord) -> String {
 
 fn launcher(toolbox: &Toolbox) -> Result<Arc<dyn Launcher>, Fault> {
     let none = || Fault::new(Code::Unsupported, "this hub does not start browsers");
-    toolbox.launcher().ok_or_else(none)
+    toolbox.launcher.clone().ok_or_else(none)
 }
 
 fn refused(error: LaunchError) -> Fault {

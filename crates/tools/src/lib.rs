@@ -75,7 +75,7 @@ pub use config::Config;
 pub use definition::{
     Annotations, Client, Contract, CoreTool, Definition, Image, Link, Output, Workplace,
 };
-pub use toolbox::Toolbox;
+pub use toolbox::{Toolbox, ToolboxSettings};
 pub use uploads::UploadFolders;
 
 /// Every tool of our own, by name.

@@ -6,15 +6,13 @@
 
 mod own;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, OnceLock},
-};
+use std::{collections::HashMap, sync::Arc};
 
+use arc_swap::ArcSwap;
 use guard::HubSecret;
 use hub::Hub;
 use model::{Fault, InstanceId, Json, Target};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
 use snapshot::kept::Kept;
 use tokio::sync::watch;
@@ -63,25 +61,31 @@ pub struct Toolbox {
     checkers: Arc<Mutex<HashMap<String, Arc<Checker>>>>,
     /// The manifests in force.
     pub(crate) manifests: Apps,
-    /// The hub's own hosts with their ports. A blocking lock: held for one look, never across
-    /// an await.
-    own_hosts: Arc<RwLock<Vec<String>>>,
     /// The last snapshots, for differences.
     pub(crate) snapshots: Arc<Kept>,
-    /// Who starts browsers; nobody until one is set, once.
-    launcher: Arc<OnceLock<Arc<dyn Launcher>>>,
-    /// Which tools are offered. A blocking lock: held for one look, never across an await.
-    selection: Arc<RwLock<Selection>>,
-    /// Whose pages' tools are listed. A blocking lock: held for one look, never across an await.
-    direct_pages: Arc<RwLock<Origins>>,
-    /// What uploads are judged by. A blocking lock: held for one look, never across an await.
-    upload_folders: Arc<RwLock<UploadFolders>>,
-    /// What the ids of clients' links follow from; set once.
-    secret: Arc<OnceLock<HubSecret>>,
+    /// Who starts browsers, if anybody does.
+    pub launcher: Option<Arc<dyn Launcher>>,
+    /// What the ids of clients' links and the keys of pages follow from, so that they outlive this hub.
+    pub secret: HubSecret,
+    pub(crate) settings: Arc<ArcSwap<ToolboxSettings>>,
     /// Results that are too large for an answer.
     pub shelf: Shelf,
     /// What clients do, where they want it noted.
     pub(crate) recorder: Recorder,
+}
+
+/// What can change while the hub runs.
+#[derive(Debug, Clone, Default)]
+pub struct ToolboxSettings {
+    /// Which tools are offered; all others are hidden.
+    pub selection: Selection,
+    /// Whose pages' tools stand in the list themselves.
+    pub direct_pages: Origins,
+    /// What uploads are judged by.
+    pub upload_folders: UploadFolders,
+    /// The hosts (`127.0.0.1:8765`) under which the hub is reached: no browser is sent there to what
+    /// is for clients and operators. By the first, pages on this machine reach it.
+    pub own_hosts: Vec<String>,
 }
 
 /// A call that can be made.
@@ -94,19 +98,21 @@ enum Prepared<'a> {
 
 impl Toolbox {
     /// Opens the toolbox of a hub.
-    pub fn new(hub: Hub) -> Self {
+    pub fn new(
+        hub: Hub,
+        launcher: Option<Arc<dyn Launcher>>,
+        secret: HubSecret,
+        settings: ToolboxSettings,
+    ) -> Self {
         Self {
             hub,
             own: Arc::new(TOOLS.iter().map(Own::new).collect()),
             checkers: Arc::default(),
             manifests: Apps::default(),
-            own_hosts: Arc::default(),
             snapshots: Arc::default(),
-            launcher: Arc::default(),
-            selection: Arc::default(),
-            direct_pages: Arc::default(),
-            upload_folders: Arc::default(),
-            secret: Arc::default(),
+            launcher,
+            secret,
+            settings: Arc::new(ArcSwap::from_pointee(settings)),
             shelf: Shelf::default(),
             recorder: Recorder::default(),
         }
@@ -114,7 +120,8 @@ impl Toolbox {
 
     /// Returns every tool that can be called now.
     pub fn list(&self) -> Vec<Definition> {
-        let selection = self.selection.read().clone();
+        let settings = self.settings.load_full();
+        let selection = &settings.selection;
         let own = self.own.iter().filter(|own| selection.has(own.tool.name));
         let mut listed: Vec<_> = own.map(|own| own.definition().clone()).collect();
         let ours = listed.len();
@@ -124,7 +131,7 @@ impl Toolbox {
             offered.extend(apps::list(self));
         }
         if selection.has(page_tools::TOOL.name) {
-            offered.extend(direct_pages::list(&self.hub, &self.direct_pages()));
+            offered.extend(direct_pages::list(&self.hub, &settings.direct_pages));
         }
         let (fitting, left_out) = list_room::fit(&listed, offered);
         listed.extend(fitting);
@@ -140,55 +147,26 @@ impl Toolbox {
         listed
     }
 
-    /// Says which tools are offered; all others are hidden.
-    pub fn select(&self, selection: Selection) {
-        let before = std::mem::replace(&mut *self.selection.write(), selection.clone());
-        if before != selection {
+    /// Takes over new settings, and announces another list.
+    pub fn reconfigure(&self, settings: ToolboxSettings) {
+        let before = self.settings.swap(Arc::new(settings));
+        let now = self.settings.load();
+        if (&before.selection, &before.direct_pages) != (&now.selection, &now.direct_pages) {
             self.hub.announce_offers();
         }
-    }
-
-    /// Says whose pages' tools stand in the list themselves.
-    pub fn list_pages_of(&self, origins: Origins) {
-        let before = std::mem::replace(&mut *self.direct_pages.write(), origins.clone());
-        if before != origins {
-            self.hub.announce_offers();
-        }
-    }
-
-    pub(crate) fn direct_pages(&self) -> Origins {
-        self.direct_pages.read().clone()
-    }
-
-    /// Says by which folders uploads are judged.
-    pub fn set_upload_folders(&self, folders: UploadFolders) {
-        *self.upload_folders.write() = folders;
-    }
-
-    pub(crate) fn upload_folders(&self) -> UploadFolders {
-        self.upload_folders.read().clone()
-    }
-
-    /// Says what the ids of clients' links follow from, so that they outlive this hub. Only the first
-    /// one counts.
-    pub fn set_secret(&self, secret: HubSecret) {
-        let _ = self.secret.set(secret);
     }
 
     /// Returns who a page is that was opened through a client's link. Clients' ids can be guessed; this
     /// one cannot, so no other page can take its place.
     pub fn link_id(&self, client: &Client) -> InstanceId {
         let caller = &client.caller;
-        let word = self
-            .secret
-            .get_or_init(HubSecret::default)
-            .word("link", &format!("{}\n{}", caller.principal, caller.client));
+        let word = self.secret.word("link", &format!("{}\n{}", caller.principal, caller.client));
         InstanceId::parse(&format!("link-{word}")).expect("letters and digits are an id")
     }
 
     /// Returns whether a tool of our own is offered by this name.
     pub fn offers(&self, name: &str) -> bool {
-        self.own(name).is_some() && self.selection.read().has(name)
+        self.own(name).is_some() && self.settings.load().selection.has(name)
     }
 
     /// Checks a call that goes past the list: what the tool for it would not do is not done.
@@ -202,7 +180,7 @@ impl Toolbox {
             uploads::only_by_tool(name).map_or(Ok(()), Err)?;
             self.check_command(name, args)?;
         }
-        let selection = self.selection.read();
+        let selection = &self.settings.load().selection;
         let does = |tool: &&CoreTool| match target {
             Target::App => false,
             Target::Page => tool.name == page_tools::TOOL.name,
@@ -230,7 +208,7 @@ impl Toolbox {
             Some(own) => self.offers(name).then(|| own.definition().clone()),
             None if originals::find(name).is_some() => None,
             None => {
-                let has_apps = self.selection.read().has_apps();
+                let has_apps = self.settings.load().selection.has_apps();
                 let app = has_apps.then(|| {
                     let described = self.manifests.definition(&self.hub, name);
                     described.or_else(|| apps::definition(&self.hub, name))
@@ -242,10 +220,11 @@ impl Toolbox {
 
     /// Returns what a client reads about a page's tool that stands in the list itself.
     fn page_definition(&self, name: &str) -> Option<Definition> {
-        if !self.selection.read().has(page_tools::TOOL.name) {
+        let settings = self.settings.load();
+        if !settings.selection.has(page_tools::TOOL.name) {
             return None;
         }
-        let pages = direct_pages::list(&self.hub, &self.direct_pages());
+        let pages = direct_pages::list(&self.hub, &settings.direct_pages);
         let pages = pages.into_iter().map(|offered| offered.definition);
         pages.into_iter().find(|definition| definition.name == name)
     }
@@ -253,27 +232,6 @@ impl Toolbox {
     /// Watches the list: the number grows when it may have changed.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.hub.offers()
-    }
-
-    /// Says under which hosts (`127.0.0.1:8765`) the hub is reached: no browser is sent there to
-    /// what is for clients and operators.
-    pub fn set_own_hosts(&self, hosts: Vec<String>) {
-        *self.own_hosts.write() = hosts;
-    }
-
-    /// Returns the first of the hub's own hosts, by which pages on this machine reach it.
-    pub(crate) fn own_host(&self) -> Option<String> {
-        self.own_hosts.read().first().cloned()
-    }
-
-    /// Says who starts browsers. Only the first one counts.
-    pub fn set_launcher(&self, launcher: Arc<dyn Launcher>) {
-        let _ = self.launcher.set(launcher);
-    }
-
-    /// Returns who starts browsers.
-    pub fn launcher(&self) -> Option<Arc<dyn Launcher>> {
-        self.launcher.get().cloned()
     }
 
     /// Returns whether a name is a tool of our own, listed or only accepted.
@@ -350,12 +308,12 @@ impl Toolbox {
             (None, None) => None,
         };
         let Some(own) = own else {
-            let selection = self.selection.read().clone();
+            let selection = &self.settings.load().selection;
             let is_hidden = !selection.has_apps() && self.page_definition(name).is_none();
             return if is_hidden { Err(selection.hidden(name)) } else { Ok(Prepared::App(args)) };
         };
         if !self.offers(own.tool.name) {
-            return Err(self.selection.read().hidden(own.tool.name));
+            return Err(self.settings.load().selection.hidden(own.tool.name));
         }
         own.rename(&mut args)?;
         if !own.tool.actions().is_empty() {
@@ -376,7 +334,8 @@ impl Toolbox {
     }
 
     async fn call_app(&self, client: &Client, name: &str, args: Value) -> Result<Output, Fault> {
-        let selection = self.selection.read().clone();
+        let settings = self.settings.load_full();
+        let selection = &settings.selection;
         if selection.has_apps()
             && self.manifests.has(&self.hub, name)
             && let Some(done) =
@@ -409,7 +368,7 @@ impl Toolbox {
         let script = SCRIPTING.iter().find(|(name, argument)| {
             *name == command && argument.is_none_or(|argument| args.contains_key(argument))
         });
-        let selection = self.selection.read();
+        let selection = &self.settings.load().selection;
         match script {
             Some((_, argument)) if !selection.has(browser_execute::TOOL.name) => {
                 let fault = selection.hidden(browser_execute::TOOL.name);
@@ -427,7 +386,7 @@ impl Toolbox {
 
     /// Checks an address that a browser is to be sent to.
     pub(crate) fn check_address(&self, url: &str) -> Result<(), Fault> {
-        address::check(url, &self.own_hosts.read())
+        address::check(url, &self.settings.load().own_hosts)
     }
 
     fn own(&self, name: &str) -> Option<&Own> {

@@ -126,7 +126,7 @@ async fn check(order: &Order<'_>, paths: Vec<String>) -> Result<Vec<CheckedFile>
     if paths.is_empty() {
         return Ok(Vec::new());
     }
-    let folders = order.toolbox.upload_folders();
+    let folders = order.toolbox.settings.load().upload_folders.clone();
     let workplace = order.client.workplace.clone();
     let checking = tokio::task::spawn_blocking(move || check_all(&folders, &workplace, &paths));
     checking.await.map_err(|error| Fault::new(Code::Internal, error.to_string()))?

@@ -21,7 +21,7 @@ pub struct AppsView {
 
 /// Who waits for the user's word, and who has it.
 pub async fn apps(State(edge): State<Arc<Edge>>) -> Result<AppsView, Fault> {
-    let apps = edge.app_origins();
+    let apps = &edge.app_origins;
     let asks = edge.config.load().app_origins.iter().any(|entry| entry == origin::ASKED_APPS);
     Ok(AppsView { asks, waiting: apps.waiting(), allowed: apps.allowed() })
 }
@@ -63,6 +63,6 @@ pub struct PageLink {
 
 /// Makes a one-time code for a page of ours, and says where the hub is reached.
 pub async fn link(State(edge): State<Arc<Edge>>) -> Result<PageLink, Fault> {
-    let hosts = edge.hosts(edge.port()).to_vec();
-    Ok(PageLink { code: edge.page_keys().make_code(), hosts })
+    let hosts = edge.hosts(edge.ports.main).to_vec();
+    Ok(PageLink { code: edge.page_keys.make_code(), hosts })
 }

@@ -51,10 +51,9 @@ fn show(edge: &Edge, info: &DialectInfo) -> DialectView {
         name: session.name.to_string(),
         connected: session.is_connected(),
     };
-    let compat = edge.compat.get().into_iter().flatten();
-    let compat = compat.into_iter().find(|port| port.info.name == info.name);
+    let compat = edge.ports.compat.iter().find(|port| port.info.name == info.name);
     let (port, problem) = match (info.compat_port, compat) {
-        (None, _) => (Some(edge.port()), None),
+        (None, _) => (Some(edge.ports.main), None),
         (Some(_), None) => (None, None),
         (Some(_), Some(open)) => (Some(open.port), open.problem.clone()),
     };

@@ -41,14 +41,15 @@ impl KnownHosts {
         {
             return names.hosts.clone();
         }
-        let hosts = Arc::new(work_out(config, port, main_port));
+        let hosts = Arc::new(hosts_of(config, port, main_port));
         let names = Names { config: config.clone(), port, main_port, hosts: hosts.clone() };
         self.0.store(Some(Arc::new(names)));
         hosts
     }
 }
 
-fn work_out(config: &Config, port: u16, main_port: u16) -> Hosts {
+/// Works out the names of a port.
+pub fn hosts_of(config: &Config, port: u16, main_port: u16) -> Hosts {
     let mut hosts =
         vec![format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")];
     if port != main_port {

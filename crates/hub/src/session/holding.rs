@@ -132,9 +132,9 @@ impl Session {
         }
         let data = data.to_value().unwrap_or_default();
         if let (Some(origin), Some(allowed)) = (data["origin"].as_str(), data["allowed"].as_bool())
-            && let Some(hear) = self.services.app_answers.get()
         {
-            hear(origin.to_owned(), allowed);
+            // An error means that nobody keeps them.
+            let _ = self.services.app_answers.send((origin.to_owned(), allowed));
         }
     }
 

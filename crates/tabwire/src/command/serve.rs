@@ -4,6 +4,7 @@
 //! at once. With `--idle-exit` it is a hub in the background, which ends when nobody needs it.
 
 use std::{
+    fmt::Display,
     io::{IsTerminal, Write},
     path::PathBuf,
     sync::{
@@ -13,17 +14,21 @@ use std::{
     time::Duration,
 };
 
-use edge::Edge;
-use guard::{AppOrigins, HubSecret, PageKeys, Pairings, Tokens, own_token};
+use edge::{
+    Edge, Ports,
+    gate::{host::hosts_of, origin::ANY_EXTENSION},
+};
+use guard::{HubSecret, Tokens, own_token};
 use hub::Hub;
-use machine::{IdleExit, Lease, LeaseError, Parting, PrivateSocket, SocketError};
+use machine::{DiscoveryFile, IdleExit, Lease, LeaseError, Parting, PrivateSocket, SocketError};
 use store::StoreError;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
+    task::JoinHandle,
 };
 use tokio_util::sync::CancellationToken;
-use tools::launching::Launcher;
+use tools::{Toolbox, ToolboxSettings, launching::Launcher};
 
 use super::version::VERSION;
 use crate::{
@@ -71,129 +76,168 @@ async fn serve(
     log: &LogLevel,
     idle_exit: Option<Duration>,
 ) -> Result<(), Failure> {
-    // The lock first, the port second: whoever has both is the hub. Held until the very end.
-    let mut lease = take_lease(&settings.own, idle_exit.is_some())?;
-    let tokens = load_tokens(&settings.own)?;
-    warn_of_tokens(&settings.edge);
-    let listeners =
-        edge::listener::bind(&settings.edge.bind, settings.edge.port).map_err(Failure::failed)?;
-    // Before the store: opening that takes it away from any other hub.
-    let private = PrivateSocket::open(&settings.own.data).await.map_err(|error| match error {
-        SocketError::InUse(_) if idle_exit.is_some() => Failure::lost(),
-        error => Failure::failed(error),
-    })?;
-    let kept = Kept::open(&settings.own, lease.term()).map_err(|error| match error {
-        StoreError::Fenced { .. } if idle_exit.is_some() => Failure::lost(),
-        error => Failure::failed(error),
-    })?;
-    let launcher = OwnLauncher::open(settings.launch.clone(), &settings.own.data)?;
-    let hub = Hub::open(settings.hub.clone(), kept.store(), VERSION).map_err(Failure::failed)?;
-    let edge = Edge::new(hub.clone(), settings.edge.clone(), tokens, VERSION);
-    // The only place that sets it.
-    let _ = edge.pairings.set(Pairings::of(&settings.own.data));
-    let app_origins = AppOrigins::open(&settings.own.data).map_err(Failure::failed)?;
-    let _ = edge.app_origins.set(app_origins);
-    let secret = HubSecret::of(&own_token::ensure(&settings.own.data).map_err(Failure::usage)?);
-    edge.toolbox.set_secret(secret.clone());
-    let _ = edge.page_keys.set(PageKeys::new(secret));
-    wiring::hear_app_answers(&edge);
-    edge.toolbox.set_launcher(launcher.clone());
-    edge.toolbox.select(settings.own.tools());
-    edge.toolbox.list_pages_of(settings.own.direct_pages());
-    edge.toolbox.set_upload_folders(folders::for_uploads(&settings));
-    let stop = CancellationToken::new();
-    let due = tokio::spawn({
-        let (hub, stop) = (hub.clone(), stop.clone());
-        async move { hub.run(stop).await }
-    });
-    let mut ends = Ends::new()?;
-    let mcp = wiring::start_mcp(&edge);
-    let _ = edge.pages.set(pages::find);
-    let router = edge.router(wiring::mcp_routes(&edge, mcp.clone()));
-    edge.serve(listeners, &router);
-    lease.announce(edge.port(), VERSION).map_err(Failure::failed)?;
-    let idle = idle_exit.map(IdleExit::new);
-    // One wish is enough; further ones are dropped, and who wishes sees the hub end all the same.
-    let (end, mut wishes) = mpsc::channel(1);
-    let desk = FrontDesk { welcome: lease.welcome(), idle: idle.clone(), end, router };
-    edge.tasks.spawn(wiring::accept_private(edge.clone(), mcp, private, desk));
-    if idle.is_some() {
-        edge.tasks.spawn(care_for_log(edge.clone(), settings.own.data.clone()));
-    }
-    wiring::open_compat(&edge);
-    edge.toolbox.set_own_hosts(edge.hosts(edge.port()).to_vec());
-    edge.tasks.spawn(apps::keep_fresh(edge.clone(), settings.own.apps.clone()));
-    edge.tasks.spawn(launcher::look_after(edge.clone(), launcher.clone()));
-    let _found = wiring::write_discovery(&settings.own.discovery, edge.port());
-    say_listening(&edge)?;
-    let mut patience = launch::running::PATIENCE;
-    let (_parting, taken_over) = loop {
-        // All arms are cancel-safe: signals and wishes are kept, and idleness only waits.
-        let sign = tokio::select! {
-            sign = ends.next() => sign,
-            Some(parting) = wishes.recv() => Sign::Wish(parting),
-            () = nobody_is_here(&edge, idle.as_ref()) => Sign::Idle,
-            () = kept.taken_over() => Sign::TakenOver,
-        };
-        match sign {
-            Sign::Reload => {
-                if let Some(launch) = reload(layers, &edge, log, &settings) {
-                    launcher.browsers().reconfigure(launch);
-                }
-            }
-            Sign::Stop => break (None, false),
-            Sign::Idle => {
-                tracing::info!("nobody was here for long enough");
-                break (None, false);
-            }
-            Sign::TakenOver => {
-                tracing::error!("another hub has the store; this one ends");
-                break (None, true);
-            }
-            // Whoever asked waits on its connection until the process has ended.
-            Sign::Wish(parting) => break (Some(parting), false),
+    let mut running = RunningHub::start(&settings, idle_exit).await?;
+    // Whoever asked for the end waits on its connection until the process has ended.
+    let (_parting, is_taken_over) = loop {
+        match running.next_sign().await {
+            Sign::Reload => running.reload(layers, log, &settings),
+            Sign::Stop(parting) => break (parting, false),
+            Sign::TakenOver => break (None, true),
         }
     };
-    // Before relays are cut off, so that they do not start the next hub at once.
-    if !taken_over {
-        lease.retire();
-    }
-    tracing::info!("draining; signal again to stop at once");
-    // Both arms are cancel-safe: after this one the process ends.
-    tokio::select! {
-        () = edge.drain() => {}
-        () = ends.stop_now() => {
-            tracing::warn!("stopped before everything had ended");
-            patience = Duration::ZERO;
-        }
-    }
-    // After the calls that they had to answer. The next hub has those of one that was taken over.
-    if !taken_over {
-        end_browsers(&launcher, patience, &mut ends).await;
-        launcher::forget_ended(&edge, &launcher).await;
-    }
-    stop.cancel();
-    let _ = due.await;
-    kept.close().await;
+    running.end(is_taken_over).await;
     Ok(())
 }
 
-/// Ends the browsers that were started; a second signal has them ended at once.
-async fn end_browsers(launcher: &OwnLauncher, patience: Duration, ends: &mut Ends) {
-    // Both arms are cancel-safe: the ending goes on by itself, and is joined by the second one.
-    tokio::select! {
-        () = launcher.end_all(patience) => {}
-        () = ends.stop_now() => launcher.end_all(Duration::ZERO).await,
-    }
+/// A hub that serves, with everything that ends with it.
+struct RunningHub {
+    edge: Arc<Edge>,
+    launcher: Arc<OwnLauncher>,
+    ends: Ends,
+    idle: Option<IdleExit>,
+    wishes: mpsc::Receiver<Parting>,
+    due: JoinHandle<()>,
+    stop: CancellationToken,
+    kept: Kept,
+    _discovery: Option<DiscoveryFile>,
+    /// Dropped last: whoever can take it is the hub.
+    lease: Lease,
 }
 
-/// Becomes the hub of a data folder. A hub in the background that is not the first ends quietly.
-/// Its term is the store's too, so that the store refuses whoever is not the hub any more.
-fn take_lease(own: &Own, background: bool) -> Result<Lease, Failure> {
-    Lease::take(&own.data, || kept::last_term(own)).map_err(|error| match error {
-        LeaseError::Taken(_) if background => Failure::lost(),
-        error => Failure::failed(error),
-    })
+impl RunningHub {
+    async fn start(settings: &Settings, idle_exit: Option<Duration>) -> Result<Self, Failure> {
+        let own = &settings.own;
+        // A hub in the background that is not the first ends quietly.
+        let failed = |is_lost: bool, error: &dyn Display| match idle_exit {
+            Some(_) if is_lost => Failure::lost(),
+            _ => Failure::failed(error),
+        };
+        // The lock first, the port second: whoever has both is the hub. Its term is the store's too,
+        // so that the store refuses whoever is not the hub any more.
+        let mut lease = Lease::take(&own.data, || kept::last_term(own))
+            .map_err(|error| failed(matches!(error, LeaseError::Taken(_)), &error))?;
+        let (tokens, own_token) = load_tokens(own)?;
+        warn_of(&settings.edge);
+        let (ports, sockets) = Ports::open(&settings.edge).map_err(Failure::failed)?;
+        let port = ports.main;
+        // Before the store: opening that takes it away from any other hub.
+        let private = PrivateSocket::open(&own.data).await;
+        let private =
+            private.map_err(|error| failed(matches!(error, SocketError::InUse(_)), &error))?;
+        let kept = Kept::open(own, lease.term())
+            .map_err(|error| failed(matches!(error, StoreError::Fenced { .. }), &error))?;
+        let launcher = OwnLauncher::open(settings.launch.clone(), &own.data)?;
+        let hub =
+            Hub::open(settings.hub.clone(), kept.store(), VERSION).map_err(Failure::failed)?;
+        let toolbox = Toolbox::new(
+            hub.clone(),
+            Some(launcher.clone()),
+            HubSecret::of(&own_token),
+            toolbox_settings(settings, port),
+        );
+        let edge = Edge::open(toolbox, settings.edge.clone(), tokens, &own.data, ports)?;
+        let ends = Ends::new()?;
+        let stop = CancellationToken::new();
+        let due = tokio::spawn({
+            let stop = stop.clone();
+            async move { hub.run(stop).await }
+        });
+        let mcp = wiring::start_mcp(&edge);
+        let router = edge.router(wiring::mcp_routes(&edge, mcp.clone()), pages::find);
+        edge.serve(sockets, &router);
+        let welcome = lease.announce(port, VERSION).map_err(Failure::failed)?;
+        let idle = idle_exit.map(IdleExit::new);
+        // One wish is enough; further ones are dropped, and who wishes sees the hub end all the same.
+        let (end, wishes) = mpsc::channel(1);
+        let desk = FrontDesk { welcome, idle: idle.clone(), end, router };
+        edge.tasks.spawn(wiring::accept_private(edge.clone(), mcp, private, desk));
+        if idle.is_some() {
+            edge.tasks.spawn(care_for_log(edge.clone(), own.data.clone()));
+        }
+        edge.tasks.spawn(apps::keep_fresh(edge.clone(), own.apps.clone()));
+        edge.tasks.spawn(launcher::look_after(edge.clone(), launcher.clone()));
+        let _discovery = wiring::write_discovery(&own.discovery, port);
+        say_listening(&edge)?;
+        Ok(Self { edge, launcher, ends, idle, wishes, due, stop, kept, _discovery, lease })
+    }
+
+    /// Waits for what the outside wants.
+    async fn next_sign(&mut self) -> Sign {
+        // All arms are cancel-safe: signals and wishes are kept, and idleness only waits.
+        tokio::select! {
+            sign = self.ends.next() => sign,
+            Some(parting) = self.wishes.recv() => Sign::Stop(Some(parting)),
+            () = nobody_is_here(&self.edge, self.idle.as_ref()) => {
+                tracing::info!("nobody was here for long enough");
+                Sign::Stop(None)
+            }
+            () = self.kept.taken_over() => {
+                tracing::error!("another hub has the store; this one ends");
+                Sign::TakenOver
+            }
+        }
+    }
+
+    /// Ends everything; a second signal ends it at once. A hub that was taken over leaves its place and
+    /// the browsers to the next one.
+    async fn end(mut self, is_taken_over: bool) {
+        if !is_taken_over {
+            // Before relays are cut off, so that they do not start the next hub at once.
+            self.lease.retire();
+        }
+        tracing::info!("draining; signal again to stop at once");
+        // Both arms are cancel-safe: after this one the process ends.
+        let patience = tokio::select! {
+            () = self.edge.drain() => launch::running::PATIENCE,
+            () = self.ends.stop_now() => {
+                tracing::warn!("stopped before everything had ended");
+                Duration::ZERO
+            }
+        };
+        // After the calls that they had to answer.
+        if !is_taken_over {
+            // Both arms are cancel-safe: the ending goes on by itself, and is joined by the second.
+            tokio::select! {
+                () = self.launcher.end_all(patience) => {}
+                () = self.ends.stop_now() => self.launcher.end_all(Duration::ZERO).await,
+            }
+            launcher::forget_ended(&self.edge, &self.launcher).await;
+        }
+        self.stop.cancel();
+        let _ = self.due.await;
+        self.kept.close().await;
+    }
+
+    /// Takes over what can change while the hub runs; keeps everything as it was on an error.
+    fn reload(&self, layers: &Layers, log: &LogLevel, first: &Settings) {
+        let loaded = layers.load().and_then(|settings| {
+            let (tokens, _) = load_tokens(&settings.own)?;
+            Ok((settings, tokens))
+        });
+        let (mut settings, tokens) = match loaded {
+            Ok(loaded) => loaded,
+            Err(failure) => {
+                tracing::error!(?failure, "settings not reloaded; the old ones stay");
+                return;
+            }
+        };
+        let fixed = |edge: &edge::Config| (edge.port, edge.bind.clone(), edge.compat.clone());
+        if fixed(&settings.edge) != fixed(&first.edge) {
+            tracing::warn!("port, bind and compat change with a restart only");
+            let (port, bind, compat) = fixed(&first.edge);
+            settings.edge = edge::Config { port, bind, compat, ..settings.edge };
+        }
+        log.set(&settings.own.log_level);
+        // The data folder that counts is the one that the hub was started with.
+        settings.own.data = first.own.data.clone();
+        let edge = &self.edge;
+        edge.toolbox.reconfigure(toolbox_settings(&settings, edge.ports.main));
+        edge.tokens.store(Arc::new(tokens));
+        edge.config.store(Arc::new(settings.edge));
+        edge.hub.reconfigure(settings.hub);
+        self.launcher.browsers().reconfigure(settings.launch);
+        tracing::info!("settings reloaded");
+    }
 }
 
 /// Waits until a hub in the background may end; one in the foreground may not.
@@ -226,12 +270,12 @@ async fn care_for_log(edge: Arc<Edge>, data: PathBuf) {
 
 /// Tells people on a terminal in words, and programs in one line of JSON.
 pub fn say_listening(edge: &Edge) -> Result<(), Failure> {
-    let port = edge.port();
+    let port = edge.ports.main;
     let mut out = std::io::stdout();
     if out.is_terminal() {
         writeln!(out, "tabwire {VERSION} listens on http://127.0.0.1:{port} (Ctrl-C stops it)")?;
     } else {
-        let compat = edge.compat.get().into_iter().flatten().filter(|port| port.problem.is_none());
+        let compat = edge.ports.open_compat();
         let compat: serde_json::Map<_, _> =
             compat.map(|port| (port.info.name.to_owned(), port.port.into())).collect();
         let line = serde_json::json!({
@@ -245,16 +289,29 @@ pub fn say_listening(edge: &Edge) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Reads the tokens of the token file, where there is one, and that of the hub's own user.
-fn load_tokens(own: &Own) -> Result<Tokens, Failure> {
+/// Reads the tokens of the token file, where there is one, and that of the hub's own user, which is
+/// returned besides.
+fn load_tokens(own: &Own) -> Result<(Tokens, String), Failure> {
     let tokens = match own.token_file() {
         Some(path) => Tokens::load(&path).map_err(Failure::usage)?,
         None => Tokens::default(),
     };
-    Ok(tokens.with_own(&own_token::ensure(&own.data).map_err(Failure::usage)?))
+    let own_token = own_token::ensure(&own.data).map_err(Failure::usage)?;
+    Ok((tokens.with_own(&own_token), own_token))
 }
 
-fn warn_of_tokens(config: &edge::Config) {
+/// Reads off the settings what the tools go by.
+fn toolbox_settings(settings: &Settings, port: u16) -> ToolboxSettings {
+    ToolboxSettings {
+        selection: settings.own.tools(),
+        direct_pages: settings.own.direct_pages(),
+        upload_folders: folders::for_uploads(settings),
+        own_hosts: hosts_of(&settings.edge, port, port),
+    }
+}
+
+/// Warns of what the operator has allowed.
+fn warn_of(config: &edge::Config) {
     if config.open {
         tracing::warn!(
             "--open: every program and every browser extension on this machine can use the hub"
@@ -263,55 +320,22 @@ fn warn_of_tokens(config: &edge::Config) {
     if config.require_token {
         tracing::warn!("--require-token does nothing any more: every client shows a token");
     }
-}
-
-/// Takes over what can change while the hub runs; keeps everything as it was on an error.
-/// Returns the settings of browsers, which are not ours to set.
-fn reload(
-    layers: &Layers,
-    edge: &Edge,
-    log: &LogLevel,
-    first: &Settings,
-) -> Option<launch::Config> {
-    let loaded = layers.load().and_then(|settings| {
-        let tokens = load_tokens(&settings.own)?;
-        Ok((settings, tokens))
-    });
-    let (mut settings, tokens) = match loaded {
-        Ok(loaded) => loaded,
-        Err(failure) => {
-            tracing::error!(?failure, "settings not reloaded; the old ones stay");
-            return None;
-        }
-    };
-    let fixed = |edge: &edge::Config| (edge.port, edge.bind.clone(), edge.compat.clone());
-    if fixed(&settings.edge) != fixed(&first.edge) {
-        tracing::warn!("port, bind and compat change with a restart only");
-        let (port, bind, compat) = fixed(&first.edge);
-        settings.edge = edge::Config { port, bind, compat, ..settings.edge };
+    let any = |allowed: &&String| ANY_EXTENSION.contains(&allowed.as_str());
+    for allowed in config.allow_origin.iter().filter(any) {
+        tracing::warn!(
+            allowed,
+            "any extension may connect with the dialects of other projects; name yours instead"
+        );
     }
-    log.set(&settings.own.log_level);
-    edge.toolbox.select(settings.own.tools());
-    edge.toolbox.list_pages_of(settings.own.direct_pages());
-    // The data folder that counts is the one that the hub was started with.
-    settings.own.data = first.own.data.clone();
-    edge.toolbox.set_upload_folders(folders::for_uploads(&settings));
-    edge.tokens.store(Arc::new(tokens));
-    edge.config.store(Arc::new(settings.edge));
-    edge.toolbox.set_own_hosts(edge.hosts(edge.port()).to_vec());
-    edge.hub.reconfigure(settings.hub);
-    tracing::info!("settings reloaded");
-    Some(settings.launch)
 }
 
 /// What the outside wants.
 enum Sign {
     Reload,
-    Stop,
-    Idle,
+    /// An end, for which somebody may wait.
+    Stop(Option<Parting>),
     /// Another hub has the store.
     TakenOver,
-    Wish(Parting),
 }
 
 /// The signals that are listened for.
@@ -334,8 +358,8 @@ impl Ends {
         // All arms are cancel-safe: a signal is kept until it is received.
         tokio::select! {
             _ = self.hangup.recv() => Sign::Reload,
-            _ = self.terminate.recv() => Sign::Stop,
-            _ = self.interrupt.recv() => Sign::Stop,
+            _ = self.terminate.recv() => Sign::Stop(None),
+            _ = self.interrupt.recv() => Sign::Stop(None),
         }
     }
 

@@ -59,7 +59,7 @@ impl Manifest {
         let fill = |page: &Template| page.fill(|_| Some(encode(id)));
         match (&self.own_page, &self.closed, &self.page) {
             (Some(own), Some(_), _) | (Some(own), None, None) => {
-                Some(format!("http://{}{}", toolbox.own_host()?, fill(own)?))
+                Some(format!("http://{}{}", toolbox.settings.load().own_hosts.first()?, fill(own)?))
             }
             (_, _, page) => fill(page.as_ref()?),
         }

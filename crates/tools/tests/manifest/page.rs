@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use guard::HubSecret;
 use hub::{Attachment, Batch, Caller, Hub, Introduction, Outgoing};
 use model::{
     Change, ClientId, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, NumberedChange,
@@ -17,7 +18,7 @@ use store::MemoryStore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tools::{
-    Client, Output, Toolbox, Workplace,
+    Client, Output, Toolbox, ToolboxSettings, Workplace,
     manifest::{self, Apps, Manifest},
 };
 
@@ -72,7 +73,8 @@ impl Stage {
         running.spawn(async move { task.run(CancellationToken::new()).await });
         let apps = Apps::default();
         assert_eq!(apps.set(manifests), []);
-        Self { toolbox: Toolbox::new(hub), apps, _running: running }
+        let toolbox = Toolbox::new(hub, None, HubSecret::default(), ToolboxSettings::default());
+        Self { toolbox, apps, _running: running }
     }
 
     pub async fn call(&self, tool: &str, args: Value) -> Result<Output, Fault> {

@@ -2,7 +2,7 @@
 
 use model::Code;
 use serde_json::json;
-use tools::{Client, manifest};
+use tools::{Client, ToolboxSettings, manifest};
 
 use crate::page::{Manner, Page, Stage, client};
 
@@ -124,7 +124,8 @@ async fn the_link_carries_an_id_of_the_clients_or_what_it_is_bound_to() {
 async fn without_its_dialect_a_manifest_is_its_link_until_a_page_of_ours_is_there() {
     let closed = manifest::shipped().into_iter().map(|all| all.close("it is off")).collect();
     let stage = Stage::with(closed);
-    stage.toolbox.set_own_hosts(vec!["127.0.0.1:8765".to_owned()]);
+    let own_hosts = vec!["127.0.0.1:8765".to_owned()];
+    stage.toolbox.reconfigure(ToolboxSettings { own_hosts, ..ToolboxSettings::default() });
     let hub = &stage.toolbox.hub;
     let names: Vec<_> = stage.apps.list(hub).into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["get_browser_connection_url"]);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use model::{Code, Fault};
 use serde_json::{Value, json};
+use tools::ToolboxSettings;
 
 use crate::fake::{Abilities, Peer, Stage, client};
 
@@ -233,7 +234,8 @@ async fn check_time(
 async fn browsers_are_sent_to_web_addresses_only_and_never_to_the_hub() {
     let stage = Stage::start();
     let chrome = stage.browser("chrome").await;
-    stage.toolbox.clone().set_own_hosts(vec!["127.0.0.1:8765".to_owned()]);
+    let own_hosts = vec!["127.0.0.1:8765".to_owned()];
+    stage.toolbox.reconfigure(ToolboxSettings { own_hosts, ..ToolboxSettings::default() });
     for (url, code) in [
         ("file:///etc/passwd", Code::InvalidArgument),
         ("javascript:alert(1)", Code::InvalidArgument),

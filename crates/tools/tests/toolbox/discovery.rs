@@ -5,7 +5,7 @@ use std::time::Duration;
 use model::{Change, CloseReason, Code, Tab, TabId, ToolSpec};
 use serde_json::json;
 use tokio::time::Instant;
-use tools::direct_pages::Origins;
+use tools::{ToolboxSettings, direct_pages::Origins};
 
 use crate::fake::{Abilities, Stage, spec};
 
@@ -73,7 +73,8 @@ async fn a_listed_page_tool_is_called_in_a_trusted_page_only() {
         let tools = vec![spec("buy", false)];
         chrome.change(Change::ToolsChanged { tab: Some(TabId(tab)), tools });
     }
-    stage.toolbox.list_pages_of(Origins::parse(&["https://7.example".to_owned()]).unwrap());
+    let direct_pages = Origins::parse(&["https://7.example".to_owned()]).unwrap();
+    stage.toolbox.reconfigure(ToolboxSettings { direct_pages, ..ToolboxSettings::default() });
     let other = json!({"action": "call", "tool": "buy", "tab": 8, "args": {"color": "red"}});
     stage.call("page_tools", other).await.unwrap();
     assert_eq!(chrome.last().2, Some(8), "now that is the tab that was used last");
@@ -126,7 +127,8 @@ async fn a_frame_in_a_trusted_page_is_trusted_by_its_own_origin() {
     ];
     chrome.change(Change::ToolsChanged { tab: Some(TabId(7)), tools });
     let trusted = ["https://7.example", "https://8.example"].map(str::to_owned);
-    stage.toolbox.list_pages_of(Origins::parse(&trusted).unwrap());
+    let direct_pages = Origins::parse(&trusted).unwrap();
+    stage.toolbox.reconfigure(ToolboxSettings { direct_pages, ..ToolboxSettings::default() });
     let listed = stage.toolbox.list();
     let pages: Vec<_> = listed.iter().filter(|tool| tool.name.starts_with("page.")).collect();
     let names: Vec<_> = pages.iter().map(|tool| tool.name.as_str()).collect();

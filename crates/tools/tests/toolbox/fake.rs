@@ -11,6 +11,7 @@ use std::{
     time::Duration,
 };
 
+use guard::HubSecret;
 use hub::{Attachment, Batch, Caller, Hub, Introduction, Outgoing};
 use model::{
     Call, Change, ClientId, Closing, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind,
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 use store::MemoryStore;
 use tokio::{sync::Notify, task::JoinSet};
 use tokio_util::sync::CancellationToken;
-use tools::{Client, Output, Toolbox, Workplace};
+use tools::{Client, Output, Toolbox, ToolboxSettings, Workplace};
 
 /// A hub with a toolbox.
 pub struct Stage {
@@ -70,7 +71,8 @@ impl Stage {
         let mut running = JoinSet::new();
         let task = hub.clone();
         running.spawn(async move { task.run(CancellationToken::new()).await });
-        Self { toolbox: Toolbox::new(hub), workplace: Workplace::default(), _running: running }
+        let toolbox = Toolbox::new(hub, None, HubSecret::default(), ToolboxSettings::default());
+        Self { toolbox, workplace: Workplace::default(), _running: running }
     }
 
     pub async fn call(&self, tool: &str, args: Value) -> Result<Output, Fault> {

@@ -3,7 +3,7 @@
 use model::{Change, Fault, Json, Tab, TabId, ToolSpec, page_text};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tools::{Output, direct_pages::Origins};
+use tools::{Output, ToolboxSettings, direct_pages::Origins};
 
 use crate::fake::{Abilities, Peer, Stage, spec};
 
@@ -255,7 +255,8 @@ async fn check_lists(scene: &Scene, t: &[String]) {
     let call = json!({"action": "call", "tool": "b", "tab": 7, "args": {"color": "red"}});
     chrome.answers("b", Ok(json!(t[8])));
     check_content(&stage.call("page_tools", call).await.unwrap().text, &t[8]);
-    stage.toolbox.list_pages_of(Origins::parse(&["*".to_owned()]).unwrap());
+    let direct_pages = Origins::parse(&["*".to_owned()]).unwrap();
+    stage.toolbox.reconfigure(ToolboxSettings { direct_pages, ..ToolboxSettings::default() });
     for tool in stage.toolbox.list().iter().filter(|tool| tool.name.starts_with("page.")) {
         check(&tool.description, 1, &[]);
         check_schema(&tool.input_schema);

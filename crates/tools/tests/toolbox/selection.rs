@@ -2,13 +2,13 @@
 
 use model::{Change, Code, TabId};
 use serde_json::json;
-use tools::{direct_pages::Origins, selection::Selection};
+use tools::{ToolboxSettings, direct_pages::Origins, selection::Selection};
 
 use crate::fake::{Abilities, Stage, spec};
 
-fn only(words: &str) -> Selection {
+fn only(words: &str) -> ToolboxSettings {
     let words: Vec<_> = words.split(',').map(str::to_owned).collect();
-    Selection::parse(&words).unwrap()
+    ToolboxSettings { selection: Selection::parse(&words).unwrap(), ..ToolboxSettings::default() }
 }
 
 #[tokio::test]
@@ -17,7 +17,7 @@ async fn what_is_not_selected_is_neither_listed_nor_callable() {
     let chrome = stage.browser("chrome").await;
     let app = stage.app("viewer").await;
     app.offer(&[spec("paint", false)]);
-    stage.toolbox.select(only("wait,browser_tab,batch"));
+    stage.toolbox.reconfigure(only("wait,browser_tab,batch"));
     let names: Vec<_> = stage.toolbox.list().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["batch", "browser_tab", "sleep", "wait_for"]);
     for (name, args) in [
@@ -35,7 +35,7 @@ async fn what_is_not_selected_is_neither_listed_nor_callable() {
     }
     assert_eq!((chrome.calls(), app.calls()), (0, 0));
     stage.call("browser_tab_new", json!({})).await.unwrap();
-    stage.toolbox.select(only("apps"));
+    stage.toolbox.reconfigure(only("apps"));
     stage.call("paint", json!({"color": "red"})).await.unwrap();
     let names: Vec<_> = stage.toolbox.list().into_iter().map(|tool| tool.name).collect();
     assert_eq!(names, ["app_state", "paint"]);
@@ -48,7 +48,7 @@ async fn what_is_hidden_is_not_done_past_the_list_either() {
     let nothing = serde_json::Map::new();
     let check = |target, name| stage.toolbox.check_offered(target, name, &nothing).is_ok();
     assert!(check(Target::Command, "anybodys") && check(Target::App, "paint"));
-    stage.toolbox.select(only("browse"));
+    stage.toolbox.reconfigure(only("browse"));
     assert!(check(Target::Command, "browser_mouse_click"));
     assert!(!check(Target::Command, "browser_evaluate"));
     assert!(!check(Target::Command, "anybodys"));
@@ -60,7 +60,7 @@ async fn another_selection_is_announced() {
     let stage = Stage::start();
     let mut changes = stage.toolbox.changes();
     changes.mark_unchanged();
-    stage.toolbox.select(only("wait"));
+    stage.toolbox.reconfigure(only("wait"));
     changes.changed().await.unwrap();
 }
 
@@ -70,9 +70,10 @@ async fn listed_tools_of_pages_go_with_the_group_of_pages() {
     let chrome = stage.able("chrome", Abilities { tabs: &[7], ..Abilities::default() }).await;
     let tools = vec![spec("buy", false)];
     chrome.change(Change::ToolsChanged { tab: Some(TabId(7)), tools });
-    stage.toolbox.list_pages_of(Origins::parse(&["*".to_owned()]).unwrap());
+    let direct_pages = Origins::parse(&["*".to_owned()]).unwrap();
     for (words, is_there) in [("pages,browse", true), ("apps", false)] {
-        stage.toolbox.select(only(words));
+        let direct_pages = direct_pages.clone();
+        stage.toolbox.reconfigure(ToolboxSettings { direct_pages, ..only(words) });
         let listed = stage.toolbox.list().into_iter().any(|tool| tool.name == "page.buy");
         assert_eq!(listed, is_there, "{words}");
         assert_eq!(stage.toolbox.definition("page.buy").is_some(), is_there, "{words}");

@@ -11,7 +11,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use model::{Code, Fault, Target};
 use serde_json::{Map, Value, json};
 use tools::{
-    Client, UploadFolders, Workplace,
+    Client, ToolboxSettings, UploadFolders, Workplace,
     uploads::{PART, UPLOAD},
 };
 
@@ -142,9 +142,10 @@ async fn the_folders_of_the_hub_count_and_can_change() {
     let wish = json!({"files": [reports.path().join("r.txt")]});
     assert_eq!(upload(&stage, wish.clone()).await.unwrap_err().code, Code::Refused);
     let roots = vec![reports.path().to_owned()];
-    stage.toolbox.set_upload_folders(UploadFolders { roots, ..UploadFolders::default() });
+    let upload_folders = UploadFolders { roots, ..UploadFolders::default() };
+    stage.toolbox.reconfigure(ToolboxSettings { upload_folders, ..ToolboxSettings::default() });
     upload(&stage, wish.clone()).await.unwrap();
-    stage.toolbox.set_upload_folders(UploadFolders::default());
+    stage.toolbox.reconfigure(ToolboxSettings::default());
     assert_eq!(upload(&stage, wish).await.unwrap_err().code, Code::Refused);
     assert_eq!(chrome.args_of(UPLOAD).len(), 1);
 }
