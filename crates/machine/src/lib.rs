@@ -40,7 +40,7 @@ pub use folder::FolderError;
 pub use idle::{Guest, IdleExit};
 pub use join::{JoinError, Joiner, StartError, StartHub};
 pub use lock::{Lease, LeaseError};
-pub use peer_watch::PeerWatch;
+pub use peer_watch::peer_gone;
 pub use private::{
     Arrival, JoinHello, JoinWelcome, Joined, Membership, Parting, PrivateSocket, PrivateStream,
     ReachError, SocketError,

@@ -4,41 +4,43 @@
 //! that was killed, or whose client was, closes both. Reading sees the same end in both cases, and
 //! sees nothing of what happens after it. This does not read or write.
 
-use std::io;
+use std::{io, os::fd::AsFd};
 
 use tokio::{
     io::Interest,
     net::{UnixStream, unix::OwnedReadHalf},
 };
 
-/// A second handle on a connection's socket. It has a readiness of its own, so that whoever reads
-/// and writes through the first one does not miss anything.
-pub struct PeerWatch(UnixStream);
-
-impl PeerWatch {
-    /// Watches the peer of a connection.
-    pub fn new(connection: &OwnedReadHalf) -> io::Result<Self> {
-        use std::os::{fd::AsFd, unix::net::UnixStream as Blocking};
-        let stream: &UnixStream = connection.as_ref();
-        let second = Blocking::from(stream.as_fd().try_clone_to_owned()?);
-        UnixStream::from_std(second).map(Self)
-    }
-
-    /// Waits until the peer has closed both ways, or the connection is broken.
-    pub async fn gone(&self) {
-        while let Ok(ready) = self.0.ready(Interest::WRITABLE).await {
-            if ready.is_write_closed() {
-                return;
+/// Waits until the peer of a connection has closed both ways, or the connection is broken; for ever
+/// where that cannot be told.
+pub fn peer_gone(connection: &OwnedReadHalf) -> impl Future<Output = ()> + use<> {
+    // A second handle on the socket. It has a readiness of its own, so that whoever reads and writes
+    // through the first one does not miss anything.
+    let stream: &UnixStream = connection.as_ref();
+    let second = stream.as_fd().try_clone_to_owned();
+    let second = second.and_then(|second| UnixStream::from_std(second.into()));
+    async move {
+        let stream = match second {
+            Ok(stream) => stream,
+            Err(error) => {
+                tracing::debug!(%error, "a relay's end is noticed late");
+                return std::future::pending().await;
             }
+        };
+        while let Ok(ready) = stream.ready(Interest::WRITABLE).await
+            && !ready.is_write_closed()
+        {
             // Marks it as not ready, so that the next wait is for something new.
             let again = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
-            let _ = self.0.try_io(Interest::WRITABLE, again);
+            let _ = stream.try_io(Interest::WRITABLE, again);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     use super::*;
@@ -47,7 +49,7 @@ mod tests {
     async fn who_has_said_everything_is_not_gone_until_it_closes_the_other_way_too() {
         let (near, mut far) = UnixStream::pair().unwrap();
         let (mut reading, mut writing) = near.into_split();
-        let watch = PeerWatch::new(&reading).unwrap();
+        let mut gone = pin!(peer_gone(&reading));
         far.write_all(b"last words").await.unwrap();
         far.shutdown().await.unwrap();
         let mut said = String::new();
@@ -60,11 +62,11 @@ mod tests {
         };
         tokio::select! {
             biased;
-            () = watch.gone() => panic!("it still listens"),
+            () = &mut gone => panic!("it still listens"),
             () = answered => {}
         }
         drop(far);
-        watch.gone().await;
+        gone.await;
     }
 
     #[tokio::test]
@@ -72,6 +74,6 @@ mod tests {
         let (near, far) = UnixStream::pair().unwrap();
         drop(far);
         let (reading, _writing) = near.into_split();
-        PeerWatch::new(&reading).unwrap().gone().await;
+        peer_gone(&reading).await;
     }
 }

@@ -10,6 +10,7 @@ use std::{
     fs, io,
     os::unix::fs::{FileTypeExt, PermissionsExt},
     path::{Path, PathBuf},
+    pin::pin,
     time::Duration,
 };
 
@@ -21,10 +22,14 @@ use tokio::{
         UnixListener, UnixStream,
         unix::{OwnedReadHalf, OwnedWriteHalf},
     },
+    task::JoinSet,
     time,
 };
 
-use crate::folder::{self, FolderError, is_same_file};
+use crate::{
+    folder::{self, FolderError, is_same_file},
+    idle::IdleExit,
+};
 
 /// The socket's name in the hub's data folder.
 pub const FILE: &str = "hub.sock";
@@ -36,6 +41,8 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 const HELLO_FOLDER_BYTES: usize = 2048;
 /// Unix socket paths have room for little more than this.
 const PATH_BYTES: usize = 100;
+/// After a failed accept, which is mostly a lack of file descriptors.
+const BREATHER: Duration = Duration::from_millis(50);
 
 /// Why the private socket cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -131,36 +138,8 @@ pub struct JoinWelcome {
     pub since: String,
 }
 
-/// A client that has joined.
-pub struct Joined {
-    /// How it introduced itself.
-    pub hello: JoinHello,
-    /// The client's lines after the hello.
-    pub reading: BufReader<OwnedReadHalf>,
-    /// Takes the hub's answers.
-    pub writing: OwnedWriteHalf,
-}
-
-/// Who came, once it has been answered.
-pub enum Arrival {
-    /// A relay with its client.
-    Relay(Joined),
-    /// Somebody who only wanted to know whether the hub answers.
-    Visitor,
-    /// Somebody who wants the hub to end, and waits for that.
-    Stop(Parting),
-    /// The command line, which goes on in HTTP.
-    Http(PrivateStream),
-}
-
 /// Both directions of a private connection, after its first lines.
 pub type PrivateStream = tokio::io::Join<BufReader<OwnedReadHalf>, OwnedWriteHalf>;
-
-/// Keeps whoever asked for the end waiting; to be dropped when the hub has ended.
-pub struct Parting {
-    _reading: BufReader<OwnedReadHalf>,
-    _writing: OwnedWriteHalf,
-}
 
 /// What the command line asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -183,21 +162,32 @@ pub struct Membership {
     pub writing: OwnedWriteHalf,
 }
 
-/// The first line as it may come; which fields are there tells what is wanted.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Opening {
-    #[serde(default)]
-    status: bool,
-    #[serde(default)]
-    stop: bool,
-    #[serde(default)]
-    http: bool,
-    #[serde(default)]
-    term: u64,
-    client_id: Option<String>,
-    binding: Option<String>,
-    folder: Option<String>,
+/// A client that has joined.
+pub struct Joined {
+    /// What it said.
+    pub hello: JoinHello,
+    /// Its lines.
+    pub reading: BufReader<OwnedReadHalf>,
+    /// Where answers go.
+    pub writing: OwnedWriteHalf,
+}
+
+/// Who came, once it has been answered.
+pub enum Arrival {
+    /// A relay with its client.
+    Relay(Joined),
+    /// Somebody who only wanted to know whether the hub answers.
+    Visitor,
+    /// Somebody who wants the hub to end, and waits for that.
+    Stop(Parting),
+    /// The command line, which goes on in HTTP.
+    Http(PrivateStream),
+}
+
+/// Keeps whoever asked for the end waiting; to be dropped when the hub has ended.
+pub struct Parting {
+    _reading: BufReader<OwnedReadHalf>,
+    _writing: OwnedWriteHalf,
 }
 
 /// The hub's end. The file goes when this is dropped.
@@ -235,6 +225,54 @@ impl PrivateSocket {
             }
         }
     }
+
+    /// Serves who comes, one task each, until `stop`; then waits until they have left.
+    ///
+    /// They are answered here, and given to `serve` if they want more; a client counts as a guest for
+    /// as long as it is served.
+    pub async fn serve<Serving: Future<Output = ()> + Send + 'static>(
+        self,
+        us: JoinWelcome,
+        idle: Option<IdleExit>,
+        stop: impl Future<Output = ()>,
+        serve: impl Fn(Arrival) -> Serving + Clone + Send + 'static,
+    ) {
+        let mut stop = pin!(stop);
+        let mut connections = JoinSet::new();
+        loop {
+            // Cancel-safe: an accepted connection is returned or stays with the kernel. The end comes
+            // first: a relay that is taken in now would think that it was thrown out.
+            let accepted = tokio::select! {
+                biased;
+                () = &mut stop => break,
+                Some(_) = connections.join_next() => continue,
+                accepted = self.accept() => accepted,
+            };
+            let stream = match accepted {
+                Ok(stream) => stream,
+                Err(error) => {
+                    tracing::warn!(%error, "a relay could not join");
+                    time::sleep(BREATHER).await;
+                    continue;
+                }
+            };
+            let (us, idle, serve) = (us.clone(), idle.clone(), serve.clone());
+            connections.spawn(async move {
+                match welcome(stream, &us).await {
+                    Ok(Arrival::Visitor) => {}
+                    Ok(arrival @ Arrival::Relay(_)) => {
+                        let _guest = idle.as_ref().map(IdleExit::enter);
+                        serve(arrival).await;
+                    }
+                    Ok(arrival) => serve(arrival).await,
+                    Err(error) => tracing::warn!(%error, "a relay did not introduce itself"),
+                }
+            });
+        }
+        // Nobody finds it from here on.
+        drop(self);
+        while connections.join_next().await.is_some() {}
+    }
 }
 
 impl Drop for PrivateSocket {
@@ -246,48 +284,58 @@ impl Drop for PrivateSocket {
     }
 }
 
+/// The first line as it may come; which fields are there tells what is wanted.
+#[derive(Deserialize)]
+struct Opening {
+    #[serde(default)]
+    status: bool,
+    #[serde(default)]
+    stop: bool,
+    #[serde(default)]
+    http: bool,
+    #[serde(flatten)]
+    hello: Option<JoinHello>,
+}
+
 /// Reads the first line of a connection and answers it. A relay that knows a newer hub than us is
 /// answered, so that it knows, and turned away.
 pub async fn welcome(stream: UnixStream, us: &JoinWelcome) -> io::Result<Arrival> {
     let (reading, mut writing) = stream.into_split();
     let mut reading = BufReader::new(reading);
-    let opening: Opening = read_line(&mut reading).await?;
-    let arrival = match opening {
-        Opening { stop: true, .. } => Question::Stop.into(),
-        Opening { status: true, .. } => Question::Status.into(),
-        Opening { http: true, .. } => Question::Http.into(),
-        Opening { client_id: None, .. } => {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the hello names no client"));
-        }
-        Opening { client_id: Some(client_id), term, binding, folder, .. } => {
-            Wanted::Join(JoinHello { term, client_id, binding, folder })
-        }
-    };
+    let Opening { status, stop, http, hello } = read_line(&mut reading).await?;
+    if !(status || stop || http || hello.is_some()) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "the hello names no client"));
+    }
     write_line(&mut writing, us).await?;
-    Ok(match arrival {
-        Wanted::Join(hello) if hello.term > us.term => {
-            let text = format!("it has seen term {}, we have {}", hello.term, us.term);
-            return Err(io::Error::other(text));
+    Ok(match hello {
+        _ if stop => Arrival::Stop(Parting { _reading: reading, _writing: writing }),
+        _ if status => Arrival::Visitor,
+        Some(hello) if !http => {
+            if hello.term > us.term {
+                let text = format!("it has seen term {}, we have {}", hello.term, us.term);
+                return Err(io::Error::other(text));
+            }
+            Arrival::Relay(Joined { hello, reading, writing })
         }
-        Wanted::Join(hello) => Arrival::Relay(Joined { hello, reading, writing }),
-        Wanted::Answer(Question::Status) => Arrival::Visitor,
-        Wanted::Answer(Question::Stop) => {
-            Arrival::Stop(Parting { _reading: reading, _writing: writing })
-        }
-        Wanted::Answer(Question::Http) => Arrival::Http(tokio::io::join(reading, writing)),
+        _ => Arrival::Http(tokio::io::join(reading, writing)),
     })
 }
 
-/// What a first line asks for.
-enum Wanted {
-    Join(JoinHello),
-    Answer(Question),
-}
-
-impl From<Question> for Wanted {
-    fn from(question: Question) -> Self {
-        Self::Answer(question)
+/// Removes what a dead hub left behind; a socket that answers stays.
+async fn clear(path: &Path, folder: &Path) -> Result<(), SocketError> {
+    let shown = path.display().to_string();
+    match fs::symlink_metadata(path) {
+        Err(_) => return Ok(()),
+        Ok(found) if !found.file_type().is_socket() => {
+            let source = io::Error::other("something that is not a socket is in its place");
+            return Err(SocketError::Failed { path: shown, source });
+        }
+        Ok(_) => {}
     }
+    if UnixStream::connect(path).await.is_ok() {
+        return Err(SocketError::InUse(folder.display().to_string()));
+    }
+    fs::remove_file(path).map_err(|source| SocketError::Failed { path: shown, source })
 }
 
 /// Joins the hub of a folder. A hub that is older than `hello.term` is refused.
@@ -383,163 +431,5 @@ async fn write_line(writing: &mut OwnedWriteHalf, line: &impl Serialize) -> io::
     writing.write_all(&line).await
 }
 
-/// Removes what a dead hub left behind; a socket that answers stays.
-async fn clear(path: &Path, folder: &Path) -> Result<(), SocketError> {
-    let shown = path.display().to_string();
-    match fs::symlink_metadata(path) {
-        Err(_) => return Ok(()),
-        Ok(found) if !found.file_type().is_socket() => {
-            let source = io::Error::other("something that is not a socket is in its place");
-            return Err(SocketError::Failed { path: shown, source });
-        }
-        Ok(_) => {}
-    }
-    if UnixStream::connect(path).await.is_ok() {
-        return Err(SocketError::InUse(folder.display().to_string()));
-    }
-    fs::remove_file(path).map_err(|source| SocketError::Failed { path: shown, source })
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::test_place::Place;
-
-    fn us(term: u64) -> JoinWelcome {
-        let since = "2026-01-01T00:00:00.000Z".to_owned();
-        JoinWelcome { term, version: "1.0".to_owned(), pid: 1, port: 8765, since }
-    }
-
-    fn hello(term: u64) -> JoinHello {
-        JoinHello { term, client_id: "a".to_owned(), binding: None, folder: None }
-    }
-
-    /// Joins a hub of term 5, and returns what both sides made of it.
-    async fn meet(hello: JoinHello) -> (Result<Membership, ReachError>, io::Result<Arrival>) {
-        let place = Place::absent();
-        let socket = PrivateSocket::open(place.path()).await.unwrap();
-        let hub = async { welcome(socket.accept().await.unwrap(), &us(5)).await };
-        tokio::join!(join(place.path(), &hello), hub)
-    }
-
-    #[tokio::test]
-    async fn the_folder_is_private_and_the_file_goes_with_its_owner() {
-        let place = Place::absent();
-        let socket = PrivateSocket::open(place.path()).await.unwrap();
-        assert_eq!(fs::metadata(place.path()).unwrap().permissions().mode() & 0o777, 0o700);
-        assert!(place.path().join(FILE).exists());
-        let second = PrivateSocket::open(place.path()).await;
-        assert!(matches!(second, Err(SocketError::InUse(_))), "a running hub is not replaced");
-        drop(socket);
-        assert!(!place.path().join(FILE).exists());
-    }
-
-    #[tokio::test]
-    async fn an_open_folder_is_refused_and_a_dead_socket_replaced() {
-        let place = Place::absent();
-        let file = place.path().join(FILE);
-        drop(PrivateSocket::open(place.path()).await.unwrap());
-        drop(std::os::unix::net::UnixListener::bind(&file).unwrap());
-        assert!(file.exists(), "left behind");
-        // While another test starts a program, its process has the listener too for a moment.
-        while std::os::unix::net::UnixStream::connect(&file).is_ok() {
-            tokio::task::yield_now().await;
-        }
-        assert!(matches!(join(place.path(), &hello(0)).await, Err(ReachError::NoHub(_))));
-        drop(PrivateSocket::open(place.path()).await.unwrap());
-        fs::write(&file, "x").unwrap();
-        assert!(matches!(PrivateSocket::open(place.path()).await, Err(SocketError::Failed { .. })));
-        fs::remove_file(&file).unwrap();
-        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let refused = PrivateSocket::open(place.path()).await;
-        assert!(matches!(refused, Err(SocketError::Folder(FolderError::NotPrivate(_)))));
-        let refused = join(place.path(), &hello(0)).await;
-        assert!(matches!(refused, Err(ReachError::Folder(FolderError::NotPrivate(_)))));
-    }
-
-    #[tokio::test]
-    async fn a_hello_is_one_short_line() {
-        for (said, expected) in [
-            ("{\"clientId\":\"a\",\"binding\":\"viewer\"}\nrest", Some("a")),
-            ("{\"clientId\":\"a\"", None),
-            ("{}\n", None),
-            ("not json\n", None),
-            (&"x".repeat(5000), None),
-        ] {
-            let (ours, mut theirs) = UnixStream::pair().unwrap();
-            theirs.write_all(said.as_bytes()).await.unwrap();
-            theirs.shutdown().await.unwrap();
-            let joined = match welcome(ours, &us(1)).await {
-                Ok(Arrival::Relay(joined)) => Some(joined.hello.client_id),
-                _ => None,
-            };
-            assert_eq!(joined.as_deref(), expected, "{}", &said[..said.len().min(40)]);
-        }
-    }
-
-    #[tokio::test]
-    async fn both_sides_hear_who_the_other_is() {
-        let (member, arrival) = meet(hello(5)).await;
-        assert_eq!(member.unwrap().welcome, us(5));
-        assert!(matches!(arrival, Ok(Arrival::Relay(joined)) if joined.hello == hello(5)));
-    }
-
-    #[tokio::test]
-    async fn a_working_folder_is_told_unless_the_hello_had_no_room_for_it() {
-        let long = format!("/{}", "x".repeat(2100));
-        let many_bytes = format!("/{}", "\u{1}".repeat(500));
-        for (folder, told) in [("/home/ann", true), (&long, false), (&many_bytes, false)] {
-            let hello = hello(5).working_in(Path::new(folder));
-            assert_eq!(hello.folder.as_deref(), told.then_some(folder));
-            let (member, arrival) = meet(hello.clone()).await;
-            assert!(member.is_ok(), "{} bytes", folder.len());
-            assert!(matches!(arrival, Ok(Arrival::Relay(joined)) if joined.hello == hello));
-        }
-        let odd = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"/\xff");
-        assert_eq!(hello(5).working_in(Path::new(odd)).folder, None, "it is not text");
-    }
-
-    #[tokio::test]
-    async fn a_hub_of_an_older_term_is_refused_by_both() {
-        let (member, arrival) = meet(hello(6)).await;
-        assert!(matches!(member, Err(ReachError::Outdated { found: 5, seen: 6 })));
-        assert!(arrival.is_err());
-    }
-
-    #[tokio::test]
-    async fn questions_are_answered_and_told_apart() {
-        let place = Place::absent();
-        let socket = PrivateSocket::open(place.path()).await.unwrap();
-        for question in [Question::Status, Question::Stop, Question::Http] {
-            let hub = async { welcome(socket.accept().await.unwrap(), &us(5)).await.unwrap() };
-            let (asked, arrival) = tokio::join!(ask(place.path(), question), hub);
-            assert_eq!(asked.unwrap().welcome.term, 5);
-            let understood = match arrival {
-                Arrival::Visitor => Question::Status,
-                Arrival::Stop(_) => Question::Stop,
-                Arrival::Http(_) => Question::Http,
-                Arrival::Relay(_) => panic!("{question:?} was taken for a client"),
-            };
-            assert_eq!(understood, question);
-        }
-    }
-
-    #[tokio::test]
-    async fn a_hub_that_is_ending_hangs_up() {
-        let place = Place::absent();
-        let socket = PrivateSocket::open(place.path()).await.unwrap();
-        let hub = async { drop(socket.accept().await.unwrap()) };
-        let hello = hello(0);
-        let (member, ()) = tokio::join!(join(place.path(), &hello), hub);
-        assert!(matches!(member, Err(ReachError::HungUp(_))));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn whoever_listens_and_says_nothing_is_silent() {
-        let place = Place::absent();
-        let _socket = PrivateSocket::open(place.path()).await.unwrap();
-        let joined = join(place.path(), &hello(0)).await;
-        assert!(matches!(joined, Err(ReachError::Silent(_))));
-        assert!(!is_awake(place.path(), Duration::from_secs(1)).await);
-    }
-}
+mod tests;

@@ -69,19 +69,30 @@ pub enum StreamError {
 }
 
 /// Serves one client until its input ends or the server stops. What was asked before the end is
-/// answered, unless `gone` says that nobody would read it.
+/// answered, unless nobody would read it: then `gone` ends.
 pub async fn serve<B: Backend>(
     mcp: &Mcp<B>,
     caller: Caller,
     input: impl AsyncRead + Unpin + Send + 'static,
     output: impl AsyncWrite + Unpin + Send + 'static,
     limits: Limits,
-    gone: CancellationToken,
+    gone: impl Future<Output = ()>,
 ) -> Result<(), StreamError> {
     // Full means that the client does not read: senders wait, and so does reading.
     let (outbox, queue) = mpsc::channel(limits.unwritten);
     let writer = AbortOnDropHandle::new(tokio::spawn(write(queue, output)));
-    let outcome = converse(mcp, caller, input, outbox, (limits, gone)).await;
+    let given_up = CancellationToken::new();
+    let conversation = converse(mcp, caller, input, outbox, (limits, given_up.clone()));
+    let watching = async {
+        gone.await;
+        given_up.cancel();
+        std::future::pending().await
+    };
+    // Both arms are cancel-safe: the conversation is over when it returns, and watching never does.
+    let outcome = tokio::select! {
+        outcome = conversation => outcome,
+        never = watching => never,
+    };
     // What is left is written now, or by a client that does not read never.
     if time::timeout(limits.patience, writer).await.is_err() {
         tracing::debug!("the last answers were not read");

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail")]
 
-use std::time::Duration;
+use std::{future::pending, time::Duration};
 
 use conformance::Fixture;
 use mcp::{
@@ -33,8 +33,8 @@ fn connect(limits: Limits) -> Client {
         let fixture = Fixture::new(changes.clone()).unwrap();
         let mcp = Mcp::new(fixture, changes, CancellationToken::new());
         let (input, output) = tokio::io::split(far);
-        let gone = CancellationToken::new();
-        stream::serve(&mcp, Caller::default(), input, output, limits, gone).await.unwrap();
+        let serving = stream::serve(&mcp, Caller::default(), input, output, limits, pending());
+        serving.await.unwrap();
         mcp.finished().await;
     });
     let (output, input) = tokio::io::split(near);

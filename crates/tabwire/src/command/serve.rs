@@ -39,8 +39,7 @@ use crate::{
     kept::{self, Kept},
     launcher::{self, OwnLauncher},
     log::{self, LogLevel},
-    pages,
-    wiring::{self, FrontDesk},
+    pages, wiring,
 };
 
 /// How often a hub in the background looks after its log.
@@ -149,8 +148,15 @@ impl RunningHub {
         let idle = idle_exit.map(IdleExit::new);
         // One wish is enough; further ones are dropped, and who wishes sees the hub end all the same.
         let (end, wishes) = mpsc::channel(1);
-        let desk = FrontDesk { welcome, idle: idle.clone(), end, router };
-        edge.tasks.spawn(wiring::accept_private(edge.clone(), mcp, private, desk));
+        let serve = {
+            let edge = edge.clone();
+            move |arrival| {
+                let (edge, mcp) = (edge.clone(), mcp.clone());
+                wiring::serve_private(edge, mcp, router.clone(), end.clone(), arrival)
+            }
+        };
+        let stopped = edge.stop.clone().cancelled_owned();
+        edge.tasks.spawn(private.serve(welcome, idle.clone(), stopped, serve));
         if idle.is_some() {
             edge.tasks.spawn(care_for_log(edge.clone(), own.data.clone()));
         }
