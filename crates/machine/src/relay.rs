@@ -19,7 +19,7 @@ mod pace;
 mod request;
 mod told;
 
-use std::{io, pin::Pin, time::Duration};
+use std::{io, mem, pin::Pin, time::Duration};
 
 use lines::{Line, Lines};
 use tokio::{
@@ -84,7 +84,6 @@ pub async fn relay(
     (input, output): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin),
     unread: impl Future<Output = ()>,
 ) -> Result<(), RelayError> {
-    let now = Instant::now();
     let relay = Relay {
         joiner,
         hello,
@@ -93,14 +92,8 @@ pub async fn relay(
         output,
         ledger: Ledger::new(limits.request),
         outbox: Outbox::default(),
-        hub: None,
-        joining: None,
-        probing: None,
-        pace: Pace::new(now),
-        lost: None,
-        calm: false,
-        trouble: None,
-        phase: Phase::Open,
+        client: ClientInput::Open,
+        state: RelayState::Searching(HubSearch::new(LastHub::None, Instant::now())),
     };
     // Both arms are cancel-safe: nobody is left whom a lost line could concern.
     tokio::select! {
@@ -120,30 +113,50 @@ struct Relay<In, Out> {
     output: Out,
     ledger: Ledger,
     outbox: Outbox,
-    hub: Option<HubLink>,
-    /// An attempt to join.
-    joining: Option<Pending<Result<Membership, JoinError>>>,
-    /// The question whether the hub is awake.
-    probing: Option<Pending<bool>>,
-    pace: Pace,
-    /// The term of the hub that was lost last.
-    lost: Option<u64>,
-    /// Whether a hub is started only for something that waits: the last one was told to end, or
-    /// could not start.
-    calm: bool,
-    /// Why there is no hub.
-    trouble: Option<String>,
-    phase: Phase,
+    client: ClientInput,
+    state: RelayState,
 }
 
-/// How far the conversation is.
-enum Phase {
-    /// The client may say more.
+/// Whether the client may say more.
+enum ClientInput {
     Open,
-    /// The client has said everything; the rest has until then.
-    Leaving(Instant),
+    /// It has said everything; the rest has until then.
+    Ended(Instant),
+}
+
+/// Where the relay is between its client and a hub.
+enum RelayState {
+    /// There is a hub.
+    Joined {
+        hub: HubLink,
+        /// The question whether it is awake.
+        probe: Option<Pending<bool>>,
+    },
+    /// There is none, and one is looked for.
+    Searching(HubSearch),
     /// Only what the client is to hear is left, until then.
     Closing(Instant, Option<RelayError>),
+}
+
+/// The search for a hub.
+struct HubSearch {
+    last_hub: LastHub,
+    pace: Pace,
+    attempt: Option<Pending<Result<Membership, JoinError>>>,
+    /// Why the last attempt failed.
+    trouble: Option<String>,
+}
+
+/// What became of the hub before; its term is the relay's newest.
+#[derive(Clone, Copy, PartialEq)]
+enum LastHub {
+    /// No hub was ever joined.
+    None,
+    /// It was lost: if it still runs, it has had enough of this client.
+    Lost,
+    /// It was told to end, or the next one could not start: one is started only for something that
+    /// waits.
+    StartOnDemand,
 }
 
 /// What can happen.
@@ -163,7 +176,7 @@ impl<In: AsyncRead + Unpin, Out: AsyncWrite + Unpin> Relay<In, Out> {
     async fn run(mut self) -> Result<(), RelayError> {
         loop {
             self.begin(Instant::now());
-            if let Phase::Closing(until, error) = &mut self.phase
+            if let RelayState::Closing(until, error) = &mut self.state
                 && (self.outbox.is_empty() || Instant::now() >= *until)
             {
                 return error.take().map_or(Ok(()), Err);
@@ -175,61 +188,52 @@ impl<In: AsyncRead + Unpin, Out: AsyncWrite + Unpin> Relay<In, Out> {
 
     /// Begins what it is time for.
     fn begin(&mut self, now: Instant) {
-        if matches!(self.phase, Phase::Closing(..)) {
-            return;
-        }
-        let leaving = matches!(self.phase, Phase::Leaving(_));
-        match &mut self.hub {
-            Some(hub) if leaving && hub.outgoing.is_idle() && !self.ledger.is_waiting() => {
-                hub.outgoing.close();
+        let is_waiting = self.ledger.is_waiting();
+        let is_done = matches!(self.client, ClientInput::Ended(_)) && !is_waiting;
+        match &mut self.state {
+            RelayState::Joined { hub, .. } if is_done && hub.outgoing.is_idle() => {
+                hub.outgoing.close()
             }
-            Some(_) => {}
-            None if self.joining.is_some() => {}
-            None if leaving && !self.ledger.is_waiting() => self.end(None, now),
-            None if now >= self.pace.next() => self.join(now),
-            None => {}
+            RelayState::Searching(search) if search.attempt.is_none() => {
+                if is_done {
+                    self.end(None, now);
+                } else if now >= search.pace.next() {
+                    search.begin(&self.joiner, &self.hello, is_waiting, now);
+                }
+            }
+            _ => {}
         }
-    }
-
-    fn join(&mut self, now: Instant) {
-        let may_start = !self.calm || self.ledger.is_waiting();
-        self.pace.tried(now, !may_start);
-        let (joiner, hello) = (self.joiner.clone(), self.hello.clone());
-        self.joining = Some(Box::pin(async move { joiner.join(&hello, may_start).await }));
     }
 
     async fn next_event(&mut self) -> Event {
         let alarm = self.next_alarm();
-        let listening = matches!(self.phase, Phase::Open)
+        let listening = matches!(self.client, ClientInput::Open)
+            && !matches!(self.state, RelayState::Closing(..))
             && self.ledger.has_room()
             && self.outbox.has_room_for_answers();
         let hearing = self.outbox.has_room();
-        let Self { input, output, outbox, hub, ledger, joining, probing, .. } = self;
-        let (incoming, outgoing) =
-            hub.as_mut().map(|hub| (&mut hub.incoming, &mut hub.outgoing)).unzip();
-        // All arms are cancel-safe: lines and outboxes by their own promise, attempts and
-        // questions because they are pinned outside, the alarm because it only waits.
+        let Self { input, output, outbox, state, ledger, .. } = self;
+        // All arms are cancel-safe: lines and outboxes by their own promise, the alarm because it only
+        // waits.
         tokio::select! {
             line = input.next(), if listening => Event::Said(line),
-            line = hear(incoming), if hearing => Event::Heard(line),
-            () = send(outgoing, ledger) => Event::Sent,
+            event = state.next_event(ledger, hearing) => event,
             told = outbox.advance(output) => Event::Told(told),
-            joined = finish(joining) => Event::Joined(Box::new(joined)),
-            awake = finish(probing) => Event::Probed(awake),
             () = sleep_until(alarm) => Event::Alarm,
         }
     }
 
     fn next_alarm(&self) -> Option<Instant> {
-        let phase = match self.phase {
-            Phase::Open => None,
-            Phase::Leaving(until) | Phase::Closing(until, _) => Some(until),
+        let attempt = match &self.state {
+            RelayState::Joined { .. } => None,
+            RelayState::Searching(search) => search.attempt.is_none().then(|| search.pace.next()),
+            RelayState::Closing(until, _) => return Some(*until),
         };
-        // Whoever only says goodbye looks for no hub: a time that is over would wake it at once.
-        let closing = matches!(self.phase, Phase::Closing(..));
-        let try_again = !closing && self.hub.is_none() && self.joining.is_none();
-        let attempt = try_again.then(|| self.pace.next());
-        [self.ledger.next_due(), phase, attempt].into_iter().flatten().min()
+        let end = match self.client {
+            ClientInput::Open => None,
+            ClientInput::Ended(until) => Some(until),
+        };
+        [self.ledger.next_due(), end, attempt].into_iter().flatten().min()
     }
 
     fn take(&mut self, event: Event, now: Instant) -> Result<(), RelayError> {
@@ -239,20 +243,12 @@ impl<In: AsyncRead + Unpin, Out: AsyncWrite + Unpin> Relay<In, Out> {
             Event::Heard(_) => self.lose_hub(now),
             Event::Sent => {}
             Event::Told(told) => told?,
-            Event::Joined(joined) => {
-                self.joining = None;
-                match *joined {
-                    Ok(member) => self.joined(member, now),
-                    Err(error) => self.not_joined(error, now),
-                }
-            }
-            Event::Probed(awake) => {
-                self.probing = None;
-                match awake {
-                    true => self.ledger.hub_is_awake(now),
-                    false => self.outbox.extend(self.ledger.hub_is_frozen()),
-                }
-            }
+            Event::Joined(joined) => match *joined {
+                Ok(member) => self.joined(member, now),
+                Err(error) => self.not_joined(error, now),
+            },
+            Event::Probed(true) => self.ledger.hub_is_awake(now),
+            Event::Probed(false) => self.outbox.extend(self.ledger.hub_is_frozen()),
             Event::Alarm => self.alarm(now),
         }
         Ok(())
@@ -266,92 +262,123 @@ impl<In: AsyncRead + Unpin, Out: AsyncWrite + Unpin> Relay<In, Out> {
                 let words = format!("the line is longer than {} bytes", self.limits.line);
                 self.outbox.push(answer::refusal(id.as_ref(), &words));
             }
-            Line::End => self.phase = Phase::Leaving(now + self.limits.last_words),
+            Line::End => self.client = ClientInput::Ended(now + self.limits.last_words),
         }
-        if self.hub.is_none() && self.ledger.is_waiting() {
-            self.pace.hurry(now);
+        if let RelayState::Searching(search) = &mut self.state
+            && self.ledger.is_waiting()
+        {
+            search.pace.hurry(now);
         }
     }
 
     fn joined(&mut self, member: Membership, now: Instant) {
         let term = member.welcome.term;
-        if self.lost == Some(term) && !self.calm {
+        let is_lost = matches!(&self.state, RelayState::Searching(search) if search.last_hub == LastHub::Lost);
+        if is_lost && term == self.hello.term {
             // It has not died: it has had enough of this client.
             return self.end(Some(RelayError::HubGone), now);
         }
         self.hello.term = term;
-        (self.calm, self.lost, self.trouble) = (false, None, None);
-        self.hub = Some(HubLink::new(member));
+        self.state = RelayState::Joined { hub: HubLink::new(member), probe: None };
         self.ledger.hub_joined();
     }
 
     fn not_joined(&mut self, error: JoinError, now: Instant) {
         tracing::debug!(%error, "no hub");
-        // Terms begin at one, so none means that no hub was ever joined.
-        if self.hello.term == 0 && error.is_final() {
+        let RelayState::Searching(search) = &mut self.state else { return };
+        if search.last_hub == LastHub::None && error.is_final() {
             return self.end(Some(RelayError::Join(error)), now);
         }
-        self.calm |= matches!(error, JoinError::Start(_));
-        self.trouble = Some(error.to_string());
+        if matches!(error, JoinError::Start(_)) {
+            search.last_hub = LastHub::StartOnDemand;
+        }
+        search.trouble = Some(error.to_string());
     }
 
     fn lose_hub(&mut self, now: Instant) {
-        let Some(hub) = self.hub.take() else { return };
-        let (term, was_closed) = (hub.term, hub.outgoing.is_closed());
+        let last_hub = match self.joiner.has_retired(self.hello.term) {
+            true => LastHub::StartOnDemand,
+            false => LastHub::Lost,
+        };
+        let searching = RelayState::Searching(HubSearch::new(last_hub, now));
+        let RelayState::Joined { hub, .. } = mem::replace(&mut self.state, searching) else {
+            return;
+        };
+        let was_closed = hub.outgoing.is_closed();
         hub.outgoing.abandon(&mut self.ledger);
-        self.probing = None;
-        self.pace = Pace::new(now);
-        self.lost = Some(term);
-        self.calm = self.joiner.has_retired(term);
-        if was_closed {
-            return self.end(None, now);
+        match was_closed {
+            true => self.end(None, now),
+            false => self.outbox.extend(self.ledger.hub_lost(now)),
         }
-        self.outbox.extend(self.ledger.hub_lost(now));
     }
 
     fn alarm(&mut self, now: Instant) {
-        if matches!(self.phase, Phase::Leaving(until) if until <= now) {
+        if matches!(self.state, RelayState::Closing(..)) {
+            return;
+        }
+        if matches!(self.client, ClientInput::Ended(until) if until <= now) {
             return self.end(None, now);
         }
-        let (lines, suspect) = self.ledger.due(now, self.trouble.as_deref());
+        let (lines, suspect) = self.ledger.due(now, self.state.trouble());
         self.outbox.extend(lines);
-        if suspect && self.probing.is_none() {
+        if suspect && let RelayState::Joined { probe: probe @ None, .. } = &mut self.state {
             let (joiner, grace) = (self.joiner.clone(), self.limits.grace);
-            self.probing = Some(Box::pin(async move { joiner.is_awake(grace).await }));
+            *probe = Some(Box::pin(async move { joiner.is_awake(grace).await }));
         }
     }
 
     /// Gives everything that is open its answer; what is left is to write them.
     fn end(&mut self, error: Option<RelayError>, now: Instant) {
-        (self.hub, self.joining, self.probing) = (None, None, None);
-        let why = error.as_ref().map(ToString::to_string).or(self.trouble.take());
-        self.outbox.extend(self.ledger.close(why.as_deref()));
-        self.phase = Phase::Closing(now + FAREWELL, error);
+        let words = error.as_ref().map(ToString::to_string);
+        let why = words.as_deref().or(self.state.trouble());
+        self.outbox.extend(self.ledger.close(why));
+        self.state = RelayState::Closing(now + FAREWELL, error);
     }
 }
 
-async fn hear<R>(incoming: Option<&mut Lines<R>>) -> io::Result<Line>
-where
-    R: tokio::io::AsyncBufRead + Unpin,
-{
-    match incoming {
-        Some(incoming) => incoming.next().await,
-        None => std::future::pending().await,
+impl RelayState {
+    /// Waits for what happens on the hub's side. Cancel-safe: lines by their own promise, attempts and
+    /// questions because they stay where they are.
+    async fn next_event(&mut self, ledger: &mut Ledger, hearing: bool) -> Event {
+        match self {
+            // All arms are cancel-safe, as said above.
+            Self::Joined { hub, probe } => tokio::select! {
+                line = hub.incoming.next(), if hearing => Event::Heard(line),
+                () = hub.outgoing.advance(ledger) => Event::Sent,
+                awake = finish(probe) => Event::Probed(awake),
+            },
+            Self::Searching(search) => Event::Joined(Box::new(finish(&mut search.attempt).await)),
+            Self::Closing(..) => std::future::pending().await,
+        }
+    }
+
+    fn trouble(&self) -> Option<&str> {
+        match self {
+            Self::Searching(search) => search.trouble.as_deref(),
+            Self::Joined { .. } | Self::Closing(..) => None,
+        }
     }
 }
 
-async fn send(outgoing: Option<&mut link::Outgoing>, ledger: &mut Ledger) {
-    match outgoing {
-        Some(outgoing) => outgoing.advance(ledger).await,
-        None => std::future::pending().await,
+impl HubSearch {
+    fn new(last_hub: LastHub, now: Instant) -> Self {
+        Self { last_hub, pace: Pace::new(now), attempt: None, trouble: None }
+    }
+
+    fn begin(&mut self, joiner: &Joiner, hello: &JoinHello, is_waiting: bool, now: Instant) {
+        let may_start = is_waiting || self.last_hub != LastHub::StartOnDemand;
+        self.pace.tried(now, may_start);
+        let (joiner, hello) = (joiner.clone(), hello.clone());
+        self.attempt = Some(Box::pin(async move { joiner.join(&hello, may_start).await }));
     }
 }
 
+/// Waits for work that is under way, and clears it away when it is done.
 async fn finish<T>(work: &mut Option<Pending<T>>) -> T {
-    match work {
-        Some(work) => work.await,
-        None => std::future::pending().await,
-    }
+    let Some(running) = work else { return std::future::pending().await };
+    let done = running.await;
+    *work = None;
+    done
 }
 
 async fn sleep_until(at: Option<Instant>) {

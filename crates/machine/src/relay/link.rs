@@ -1,5 +1,7 @@
 //! The connection to the hub of this moment: which line is being written, and how far.
 
+use std::future::pending;
+
 use lines::Lines;
 use tokio::{
     io::{self, AsyncWriteExt, BufReader},
@@ -14,27 +16,31 @@ const LONGEST: usize = 256 << 20;
 
 /// A hub that was joined.
 pub(super) struct HubLink {
-    pub(super) term: u64,
     pub(super) incoming: Lines<BufReader<OwnedReadHalf>>,
     pub(super) outgoing: Outgoing,
 }
 
 /// The way to the hub.
 pub(super) struct Outgoing {
-    /// `None` once nothing more will be said.
-    half: Option<OwnedWriteHalf>,
+    half: HubInput,
     /// The line that is being written, and how much of it is.
     current: Option<(Parcel, usize)>,
+}
+
+/// What the hub takes.
+enum HubInput {
+    Open(OwnedWriteHalf),
     /// It takes nothing any more; what it still has to say can be read.
-    broken: bool,
+    Broken,
+    /// Nothing more will be said.
+    Closed,
 }
 
 impl HubLink {
     pub(super) fn new(member: Membership) -> Self {
         Self {
-            term: member.welcome.term,
             incoming: Lines::new(member.reading, LONGEST),
-            outgoing: Outgoing { half: Some(member.writing), current: None, broken: false },
+            outgoing: Outgoing { half: HubInput::Open(member.writing), current: None },
         }
     }
 }
@@ -43,23 +49,21 @@ impl Outgoing {
     /// Writes some of what waits; waits for ever if there is nothing to write. Cancel-safe: what
     /// was taken is kept, and what was written is counted without another await.
     pub(super) async fn advance(&mut self, ledger: &mut Ledger) {
-        if self.current.is_none() && !self.broken && self.half.is_some() {
+        let HubInput::Open(half) = &mut self.half else { return pending().await };
+        if self.current.is_none() {
             self.current = ledger.next_parcel().map(|parcel| (parcel, 0));
         }
-        match (&mut self.current, &mut self.half) {
-            (Some((parcel, written)), Some(half)) if !self.broken => {
-                match write(half, &parcel.line[*written..]).await {
-                    Ok(count) => *written += count,
-                    // The end of reading tells when it is over.
-                    Err(error) => {
-                        tracing::debug!(%error, "the hub takes no more");
-                        self.broken = true;
-                    }
-                }
+        let Some((parcel, written)) = &mut self.current else { return pending().await };
+        match write(half, &parcel.line[*written..]).await {
+            Ok(count) => *written += count,
+            // The end of reading tells when it is over.
+            Err(error) => {
+                tracing::debug!(%error, "the hub takes no more");
+                self.half = HubInput::Broken;
+                return;
             }
-            _ => std::future::pending().await,
         }
-        if self.current.as_ref().is_some_and(|(parcel, written)| *written == parcel.line.len())
+        if *written == parcel.line.len()
             && let Some((parcel, _)) = self.current.take()
         {
             ledger.sent(parcel);
@@ -74,12 +78,12 @@ impl Outgoing {
     /// Says that nothing more will come.
     pub(super) fn close(&mut self) {
         // Dropping one half closes it.
-        self.half = None;
+        self.half = HubInput::Closed;
     }
 
     /// Returns whether it was said that nothing more will come.
     pub(super) fn is_closed(&self) -> bool {
-        self.half.is_none()
+        matches!(self.half, HubInput::Closed)
     }
 
     /// Gives back a line that the hub cannot have seen as a whole.

@@ -31,10 +31,10 @@ impl Pace {
         self.next
     }
 
-    /// Notes an attempt; `calm` means that nobody waits for its success.
-    pub(super) fn tried(&mut self, now: Instant, calm: bool) {
+    /// Notes an attempt; one that may start no hub is for nobody who waits, and is not hurried.
+    pub(super) fn tried(&mut self, now: Instant, may_start: bool) {
         self.tried = Some(now);
-        let quick = now - self.since < EAGER && !calm;
+        let quick = now - self.since < EAGER && may_start;
         self.next = now + if quick { QUICK } else { jitter() };
     }
 
@@ -62,24 +62,24 @@ mod tests {
         let mut quick = 0;
         while pace.next() < begun + EAGER {
             let now = pace.next();
-            pace.tried(now, false);
+            pace.tried(now, true);
             assert_eq!(pace.next() - now, QUICK);
             quick += 1;
         }
         assert_eq!(quick, 50);
         for _ in 0..1000 {
             let now = pace.next();
-            pace.tried(now, false);
+            pace.tried(now, true);
             assert!((QUICK..=SLOW).contains(&(pace.next() - now)));
         }
     }
 
     #[test]
-    fn whoever_waits_for_nothing_is_calm_until_something_comes() {
+    fn whoever_waits_for_nothing_is_slow_until_something_comes() {
         let begun = Instant::now();
         let mut pace = Pace::new(begun);
         for _ in 0..100 {
-            pace.tried(begun, true);
+            pace.tried(begun, false);
             pace.hurry(begun);
             assert!(pace.next() <= begun + QUICK);
         }
