@@ -18,10 +18,9 @@ use std::{
 };
 
 use serde_json::json;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use self::{client::Client, script::Played, stage::Stage};
-use super::stdio::own_program;
+use super::{serve::Signals, stdio::own_program};
 use crate::{api, cli::Demo, failure::Failure, launcher, pages, terminal};
 
 pub fn run(options: &Demo) -> Result<(), Failure> {
@@ -34,22 +33,22 @@ pub fn run(options: &Demo) -> Result<(), Failure> {
     let found = launcher::usual_browser()?;
     let is_headless = options.headless || !launcher::has_display();
     api::block_on(async {
-        let mut ends = Ends::new()?;
+        let mut signals = Signals::new()?;
         let mut stage = Stage::open(&found)?;
         let wishes = Wishes { is_headless, stays: options.stay || !is_headless };
         // Both arms are cancel-safe: whatever the show has begun is in the stage, which is closed.
         let played = tokio::select! {
             played = show(&mut stage, wishes) => played,
-            () = ends.next() => Err(Failure::interrupted()),
+            _ = signals.next() => Err(Failure::interrupted()),
         };
         let played = match played {
-            Ok(()) if wishes.stays => stay(&mut stage, &mut ends).await,
+            Ok(()) if wishes.stays => stay(&mut stage, &mut signals).await,
             played => played,
         };
         // Both arms are cancel-safe: the second finishes what the first has begun, at once.
         let closed = tokio::select! {
             closed = stage.close() => closed,
-            () = ends.next() => stage.close_at_once().await,
+            _ = signals.next() => stage.close_at_once().await,
         };
         played.and(closed)?;
         if !wishes.stays {
@@ -80,11 +79,11 @@ async fn show(stage: &mut Stage, wishes: Wishes) -> Result<(), Failure> {
 }
 
 /// Waits until the user has had enough.
-async fn stay(stage: &mut Stage, ends: &mut Ends) -> Result<(), Failure> {
+async fn stay(stage: &mut Stage, signals: &mut Signals) -> Result<(), Failure> {
     say("\nHub, browser and viewer stay until Ctrl-C: drag the model, or ask an AI client.");
     // Both arms are cancel-safe: they only wait.
     tokio::select! {
-        () = ends.next() => Ok(()),
+        _ = signals.next() => Ok(()),
         failure = stage.until_ended() => Err(failure),
     }
 }
@@ -131,31 +130,4 @@ fn is_on_path() -> bool {
 fn say(line: &str) {
     let mut out = terminal::stdout();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
-}
-
-/// The signals that end it.
-struct Ends {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
-
-impl Ends {
-    fn new() -> Result<Self, Failure> {
-        let on = |kind| signal(kind).map_err(Failure::failed);
-        Ok(Self {
-            interrupt: on(SignalKind::interrupt())?,
-            terminate: on(SignalKind::terminate())?,
-            hangup: on(SignalKind::hangup())?,
-        })
-    }
-
-    async fn next(&mut self) {
-        // All arms are cancel-safe: a signal is kept until it is received.
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
-        }
-    }
 }

@@ -92,7 +92,7 @@ async fn serve(
 struct RunningHub {
     edge: Arc<Edge>,
     launcher: Arc<OwnLauncher>,
-    ends: Ends,
+    signals: Signals,
     idle: Option<IdleExit>,
     wishes: mpsc::Receiver<Parting>,
     due: JoinHandle<()>,
@@ -135,7 +135,7 @@ impl RunningHub {
             toolbox_settings(settings, port),
         );
         let edge = Edge::open(toolbox, settings.edge.clone(), tokens, &own.data, ports)?;
-        let ends = Ends::new()?;
+        let signals = Signals::new()?;
         let stop = CancellationToken::new();
         let due = tokio::spawn({
             let stop = stop.clone();
@@ -164,14 +164,14 @@ impl RunningHub {
         edge.tasks.spawn(launcher::look_after(edge.clone(), launcher.clone()));
         let _discovery = wiring::write_discovery(&own.discovery, port);
         say_listening(&edge)?;
-        Ok(Self { edge, launcher, ends, idle, wishes, due, stop, kept, _discovery, lease })
+        Ok(Self { edge, launcher, signals, idle, wishes, due, stop, kept, _discovery, lease })
     }
 
     /// Waits for what the outside wants.
     async fn next_sign(&mut self) -> Sign {
         // All arms are cancel-safe: signals and wishes are kept, and idleness only waits.
         tokio::select! {
-            sign = self.ends.next() => sign,
+            sign = self.signals.next() => sign,
             Some(parting) = self.wishes.recv() => Sign::Stop(Some(parting)),
             () = nobody_is_here(&self.edge, self.idle.as_ref()) => {
                 tracing::info!("nobody was here for long enough");
@@ -195,7 +195,7 @@ impl RunningHub {
         // Both arms are cancel-safe: after this one the process ends.
         let patience = tokio::select! {
             () = self.edge.drain() => launch::running::PATIENCE,
-            () = self.ends.stop_now() => {
+            () = self.signals.stop_now() => {
                 tracing::warn!("stopped before everything had ended");
                 Duration::ZERO
             }
@@ -205,7 +205,7 @@ impl RunningHub {
             // Both arms are cancel-safe: the ending goes on by itself, and is joined by the second.
             tokio::select! {
                 () = self.launcher.end_all(patience) => {}
-                () = self.ends.stop_now() => self.launcher.end_all(Duration::ZERO).await,
+                () = self.signals.stop_now() => self.launcher.end_all(Duration::ZERO).await,
             }
             launcher::forget_ended(&self.edge, &self.launcher).await;
         }
@@ -336,7 +336,7 @@ fn warn_of(config: &edge::Config) {
 }
 
 /// What the outside wants.
-enum Sign {
+pub enum Sign {
     Reload,
     /// An end, for which somebody may wait.
     Stop(Option<Parting>),
@@ -345,14 +345,14 @@ enum Sign {
 }
 
 /// The signals that are listened for.
-struct Ends {
+pub struct Signals {
     hangup: Signal,
     terminate: Signal,
     interrupt: Signal,
 }
 
-impl Ends {
-    fn new() -> Result<Self, Failure> {
+impl Signals {
+    pub fn new() -> Result<Self, Failure> {
         Ok(Self {
             hangup: signal(SignalKind::hangup())?,
             terminate: signal(SignalKind::terminate())?,
@@ -360,7 +360,7 @@ impl Ends {
         })
     }
 
-    async fn next(&mut self) -> Sign {
+    pub async fn next(&mut self) -> Sign {
         // All arms are cancel-safe: a signal is kept until it is received.
         tokio::select! {
             _ = self.hangup.recv() => Sign::Reload,
