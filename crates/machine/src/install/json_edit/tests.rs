@@ -173,7 +173,7 @@ fn broken_texts_are_refused_with_their_line() {
         ("{\"a\": \"x\ny\"}", 1),
         ("\n\n{\"a\": \"x", 3),
         ("/* x", 1),
-        ("{\"a\": tru}", 1),
+        ("{\"a\": truth}", 1),
         ("{\"a\": 01}", 1),
         (&deep, 1),
     ] {
