@@ -12,9 +12,9 @@ use std::{
 
 use model::{
     Epoch, Position, Sequence, SessionId,
-    record::{AuditRecord, LogKind, ResultRecord, SessionRecord, StateRecord},
+    record::{AuditRecord, ResultRecord, SessionRecord, StateRecord},
 };
-use store::{EmbeddedStore, NewEntry, Options, Store, StoreError};
+use store::{EmbeddedStore, NewEntry, Options, Store, StoreError, StoreWrite};
 
 use crate::scratch;
 
@@ -22,7 +22,6 @@ use crate::scratch;
 pub(crate) const FILE: &str = "hub.sqlite";
 const MARK: &str = "hub.sqlite-mark";
 const SESSIONS: [&str; 2] = ["s_1", "s_2"];
-const KINDS: [LogKind; 2] = [LogKind::ToBrowser, LogKind::Feed];
 
 /// A store on disk.
 #[derive(Clone)]
@@ -92,16 +91,13 @@ fn open(path: &Path) -> Option<EmbeddedStore> {
 /// Reads everything; no log has a hole.
 fn read(store: &EmbeddedStore) {
     let sessions = store.sessions().expect("memory can be read");
-    for session in &sessions {
-        let id = SessionId::parse(&session.id).expect("sessions have ids");
-        for kind in KINDS {
-            let log = store.open_log(&id, kind).expect("a session has logs");
-            let entries = log.read(Sequence(0), usize::MAX).expect("memory can be read");
+    for id in &sessions {
+        let loaded = store.load(id).expect("a session has logs");
+        for log in [loaded.to_browser, loaded.feed] {
+            let entries = log.read(Sequence(0), usize::MAX);
             let holes = entries.windows(2).filter(|two| two[0].sequence + 1 != two[1].sequence);
             assert_eq!(holes.count(), 0, "a log with a hole");
         }
-        store.state(&id).expect("memory can be read");
-        store.received(&id).expect("memory can be read");
     }
     store.result("key").expect("memory can be read");
     // This one is read from the disk, which may refuse what is damaged there.
@@ -110,15 +106,16 @@ fn read(store: &EmbeddedStore) {
 
 /// Adds a message to each log, and a line to the audit: numbers go on from what was read.
 fn add(store: &EmbeddedStore) {
-    for session in store.sessions().expect("memory can be read") {
-        let id = SessionId::parse(&session.id).expect("sessions have ids");
-        for kind in KINDS {
-            let mut log = store.open_log(&id, kind).expect("a session has logs");
+    for id in store.sessions().expect("memory can be read") {
+        let loaded = store.load(&id).expect("a session has logs");
+        for log in [loaded.to_browser, loaded.feed] {
             let next = log.newest().next();
-            assert_eq!(log.append(entry(9)), Ok(next));
+            let write = StoreWrite::Append(log.clone(), entry(9));
+            store.write(vec![write]).expect("there is room for a message");
+            assert_eq!(log.newest(), next);
         }
     }
-    store.append_audit(audit()).expect("there is room for a line");
+    store.write(vec![StoreWrite::Audit(audit())]).expect("there is room for a line");
 }
 
 /// Removes what the input before has left, with all that was set aside.
@@ -142,23 +139,23 @@ fn make() -> Files {
 fn fill(store: &EmbeddedStore) -> Result<(), StoreError> {
     for name in SESSIONS {
         let id = SessionId::parse(name).expect("a session id");
-        store.save_session(session(name))?;
-        for kind in KINDS {
-            let mut log = store.open_log(&id, kind)?;
-            for number in 0..4 {
-                log.append(entry(number))?;
-            }
+        let loaded = store.load(&id)?;
+        let mut batch = vec![StoreWrite::Session(id.clone(), Box::new(session(name)))];
+        for log in [loaded.to_browser, loaded.feed] {
+            batch.extend((0..4).map(|number| StoreWrite::Append(log.clone(), entry(number))));
         }
         let epoch = Epoch::parse("e-fuzz").expect("an epoch");
-        store.save_received(&id, &Position { epoch, sequence: Sequence(7) })?;
+        batch.push(StoreWrite::Received(id.clone(), Position { epoch, sequence: Sequence(7) }));
         let state = "{\"color\":\"red\"}".to_owned();
         let epoch = Some("p1".to_owned());
-        store.save_state(&id, StateRecord { epoch, version: 3, exact: true, state, at_ms: 1 })?;
+        let state = StateRecord { epoch, version: 3, exact: true, state, at_ms: 1 };
+        batch.push(StoreWrite::State(id, state));
+        store.write(batch)?;
     }
     let [call, request, outcome, body] = ["c_1", "digest", "done", "{}"].map(str::to_owned);
     let result = ResultRecord { call, request, outcome, body, at_ms: 1 };
-    store.save_result("key", result, Duration::from_secs(1 << 30))?;
-    store.append_audit(audit())?;
+    let result = StoreWrite::Result("key".to_owned(), result, Duration::from_secs(1 << 30));
+    store.write(vec![result, StoreWrite::Audit(audit())])?;
     store.close()
 }
 

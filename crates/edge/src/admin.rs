@@ -455,9 +455,12 @@ async fn event(State(edge): State<Arc<Edge>>, request: Request) -> Result<EventS
         Some(EventLevel::Info) | None => Level::Info,
     };
     let data = body.data.map_or_else(Json::null, Json::from);
-    let sequence = session.notify(&body.name, level, data);
+    let (sequence, ticket) = session.notify(&body.name, level, data);
     // Whoever reads the number may rely on it: a disk that refuses is told, not waited for.
-    let kept = edge.hub.kept_within(KEPT_WITHIN).await;
+    let kept = match ticket {
+        Some(ticket) => edge.hub.kept_within(&ticket, KEPT_WITHIN).await,
+        None => false,
+    };
     Ok(EventSent { session: session.name.to_string(), sequence: sequence.0, kept })
 }
 

@@ -1,10 +1,13 @@
 //! The hub itself: a handle to all sessions, and the task that does what is due.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Weak},
+    time::Duration,
+};
 
 use model::{ClientId, CloseReason, Closing, InstanceId, Kind, Reply};
 use parking_lot::RwLock;
-use store::{AuditLine, Health, Store, StoreError};
+use store::{AuditLine, Health, Store, StoreError, StoreWrite, WriteTicket};
 use tokio::{
     sync::{broadcast, watch},
     task::JoinSet,
@@ -49,8 +52,10 @@ impl Hub {
     ) -> Result<Self, StoreError> {
         let services = Arc::new(Services::new(config, store, version)?);
         let mut registry = Registry::default();
-        for record in services.store.sessions()? {
-            let session = Arc::new(Session::restore(services.clone(), record)?);
+        for id in services.store.sessions()? {
+            let mut kept = services.store.load(&id)?;
+            let Some(record) = kept.record.take() else { continue };
+            let session = Arc::new(Session::restore(services.clone(), record, kept)?);
             session.await_return();
             registry.insert(session);
             services.metrics.sessions.inc();
@@ -63,7 +68,9 @@ impl Hub {
         let agenda = &self.services.agenda;
         agenda.after(SWEEP_EVERY, Due::Sweep);
         let mut refreshes = JoinSet::new();
-        let mut synced = self.services.disk.watch();
+        let mut commits = self.services.store.commits();
+        // Whoever waits already may have been committed before we looked.
+        commits.mark_changed();
         let mut beat = tokio::time::interval(BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -73,9 +80,7 @@ impl Hub {
                 due = agenda.next() => self.carry_out(due, &mut refreshes),
                 Some(_) = refreshes.join_next() => {}
                 _ = beat.tick() => self.services.pulse.beat(),
-                Ok(()) = synced.changed() => {
-                    self.say_what_is_on_disk();
-                }
+                Ok(()) = commits.changed() => self.say_what_is_on_disk(),
             }
         }
     }
@@ -100,17 +105,17 @@ impl Hub {
         self.services.store.audit(after, limit)
     }
 
-    /// Waits until everything that was written before is on disk, at most so long.
-    pub async fn kept_within(&self, limit: Duration) -> bool {
-        let disk = &self.services.disk;
-        let kept = tokio::time::timeout(limit, disk.until(disk.written())).await.is_ok();
+    /// Waits until something that was written is on disk, at most so long.
+    pub async fn kept_within(&self, ticket: &WriteTicket, limit: Duration) -> bool {
+        let kept = tokio::time::timeout(limit, ticket.wait()).await.is_ok();
         // Whoever relies on it may look at once: what waited for the disk is said before.
         self.say_what_is_on_disk();
         kept
     }
 
     fn say_what_is_on_disk(&self) {
-        for session in self.services.disk.ready() {
+        let waiting = std::mem::take(&mut *self.services.waiting_for_disk.lock());
+        for session in waiting.iter().filter_map(Weak::upgrade) {
             session.on_disk();
         }
     }
@@ -134,7 +139,7 @@ impl Hub {
         let session = self.find_or_create(&introduction, &instance)?;
         let attachment = session.admit(introduction, outbox).await?;
         session.tell_clients();
-        self.keep_token().await;
+        self.keep_token(&attachment).await;
         // Somebody may have dropped it from the list while it was being admitted.
         self.registry.write().keep(&session);
         Ok(attachment)
@@ -153,7 +158,7 @@ impl Hub {
             let session = self.find_or_create(&introduction, &instance)?;
             match session.admit_nameless(introduction, outbox).await {
                 Ok(attachment) => {
-                    self.keep_token().await;
+                    self.keep_token(&attachment).await;
                     self.registry.write().keep(&session);
                     return Ok(attachment);
                 }
@@ -165,9 +170,11 @@ impl Hub {
 
     /// Waits until the newest resume token is on disk, before the welcome is written: otherwise a
     /// crash would make a used one valid again. A disk that refuses keeps nobody out.
-    async fn keep_token(&self) {
-        if self.store_health() == Health::Ok {
-            self.kept_within(TOKEN_KEPT_WITHIN).await;
+    async fn keep_token(&self, attachment: &Attachment) {
+        if self.store_health() == Health::Ok
+            && let Some(ticket) = &attachment.saved
+        {
+            self.kept_within(ticket, TOKEN_KEPT_WITHIN).await;
         }
     }
 
@@ -401,7 +408,8 @@ impl Hub {
         registry.remove(session);
         self.services.metrics.sessions.dec();
         self.services.offers_changed();
-        if let Err(error) = self.services.store.forget_session(&session.id) {
+        let forgotten = self.services.store.write(vec![StoreWrite::Forget(session.id.clone())]);
+        if let Err(error) = forgotten {
             tracing::error!(session = %session.id, %error, "session not forgotten on disk");
         }
         tracing::info!(session = %session.id, name = %session.name, "session forgotten");

@@ -6,7 +6,7 @@
 //! - [`routing`]: which session a call goes to; `offering`: who declares a tool; [`query`]: asking for a state;
 //! - [`calls`]: one end each; [`state`]: the cache; [`replay`]: both ends of a numbered log;
 //! - [`catalog`]: tabs and tools; [`tabs`]: whose tab is whose; [`names`]: readable names; [`feed`]: what happened;
-//! - [`outbox`]: the queue to a socket; `disk`: waiting until something is kept; `pulse`: whether we slept; [`once`]: calls with a key;
+//! - [`outbox`]: the queue to a socket; `pulse`: whether we slept; [`once`]: calls with a key;
 //!   `known_clients`: who has called; `origins`: what apps of one origin hold together;
 //! - [`agenda`]: what is due; `closing`: how it ends; [`metrics`]: what is counted;
 //! - [`config`]: the settings.
@@ -19,7 +19,6 @@ pub mod calls;
 pub mod catalog;
 mod closing;
 pub mod config;
-mod disk;
 pub mod feed;
 pub mod hub;
 mod known_clients;

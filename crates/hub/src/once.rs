@@ -13,6 +13,7 @@ use std::{
 
 use model::{Code, Fault, record::ResultRecord};
 use parking_lot::Mutex;
+use store::{StoreWrite, WriteTicket};
 use tokio::{sync::watch, task::JoinSet, time::Instant};
 
 use crate::Hub;
@@ -178,8 +179,8 @@ impl Hub {
     }
 
     async fn lead(&self, keyed: &Keyed, work: impl Future<Output = Done>) -> Result<String, Fault> {
-        self.write_down(keyed, BEGUN, String::new())?;
-        if !self.kept_within(DISK).await {
+        let begun = self.write_down(keyed, BEGUN, String::new())?;
+        if !self.kept_within(&begun, DISK).await {
             // Nothing has happened, so whoever asks again may try again.
             self.write_down(keyed, VOID, String::new())?;
             self.services.once.kept.lock().note(0);
@@ -194,16 +195,16 @@ impl Hub {
         // The answer is known: a store that refuses it, or a disk that has stopped meanwhile, keeps
         // nobody from it. Whoever asks again later hears that the end is not known.
         match self.write_down(keyed, word, done.body.clone()) {
-            Ok(()) => {
+            Ok(ended) => {
                 self.services.once.kept.lock().note(done.body.len());
-                self.kept_within(DISK).await;
+                self.kept_within(&ended, DISK).await;
             }
             Err(fault) => tracing::error!(%fault, "the end of a keyed call is not kept"),
         }
         Ok(done.body)
     }
 
-    fn write_down(&self, keyed: &Keyed, outcome: &str, body: String) -> Result<(), Fault> {
+    fn write_down(&self, keyed: &Keyed, outcome: &str, body: String) -> Result<WriteTicket, Fault> {
         let record = ResultRecord {
             call: String::new(),
             request: keyed.request.clone(),
@@ -211,7 +212,8 @@ impl Hub {
             body,
             at_ms: store::wall_clock_ms(),
         };
-        self.services.store.save_result(&keyed.key, record, KEPT).map_err(unavailable)
+        let write = StoreWrite::Result(keyed.key.clone(), record, KEPT);
+        self.services.store.write(vec![write]).map_err(unavailable)
     }
 }
 

@@ -4,13 +4,13 @@
 //! all. [`Inbox`] delivers only the next number, drops duplicates and asks once on a gap. Which
 //! backend holds the log, and how it travels, is not known here.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use model::{
     Change, Epoch, Json, Level, NumberedChange, Position, RefusedResume, ReplayPage, ReplayRequest,
     Sequence, record::LogEntry,
 };
-use store::{Log, NewEntry, StoreError};
+use store::{Log, NewEntry, Store, StoreError, StoreWrite, WriteTicket};
 
 use crate::config::limits::PAGE;
 
@@ -27,7 +27,8 @@ pub struct ReplayLimits {
 
 /// The sender's side: a numbered log within limits.
 pub struct ReplayLog {
-    log: Box<dyn Log>,
+    store: Arc<dyn Store>,
+    log: Log,
     /// The newest number that was dropped without having been acked, and why.
     lost: Option<(Sequence, RefusedResume)>,
     /// Nothing after this is shown yet, because it is not on disk; `None` shows everything.
@@ -36,14 +37,14 @@ pub struct ReplayLog {
 
 impl ReplayLog {
     /// Takes over a log as it was left.
-    pub fn new(log: Box<dyn Log>) -> Self {
-        Self { log, lost: None, shown: None }
+    pub fn new(store: Arc<dyn Store>, log: Log) -> Self {
+        Self { store, log, lost: None, shown: None }
     }
 
     /// Takes over a log of which nothing new is shown before [`ReplayLog::show`].
-    pub fn guarded(log: Box<dyn Log>) -> Self {
+    pub fn guarded(store: Arc<dyn Store>, log: Log) -> Self {
         let shown = Some(log.newest());
-        Self { log, lost: None, shown }
+        Self { store, log, lost: None, shown }
     }
 
     /// Shows everything up to a number.
@@ -78,22 +79,36 @@ impl ReplayLog {
         self.log.usage().bytes
     }
 
-    /// Numbers and keeps a message, dropping the oldest ones over the limits.
+    /// Numbers and keeps a message, in one batch with what belongs to it, dropping the oldest
+    /// ones over the limits.
     pub fn publish(
         &mut self,
         entry: NewEntry,
+        with: impl IntoIterator<Item = StoreWrite>,
         limits: &ReplayLimits,
-    ) -> Result<Sequence, StoreError> {
-        let sequence = self.log.append(entry)?;
+    ) -> Result<(Sequence, WriteTicket), StoreError> {
+        let mut batch = Vec::with_capacity(4);
+        batch.extend(with);
+        batch.push(StoreWrite::Append(self.log.clone(), entry));
+        let (oldest, next) = (self.log.oldest(), self.log.newest().next());
+        // A full log drops one for each that it gets: that costs no batch of its own.
+        let is_full = next.0 - oldest.0 >= limits.messages as u64;
+        if is_full {
+            batch.push(StoreWrite::Trim(self.log.clone(), oldest));
+        }
+        let ticket = self.store.write(batch)?;
+        if is_full {
+            self.lost = Some((oldest, RefusedResume::Gap));
+        }
         self.enforce(limits)?;
-        Ok(sequence)
+        Ok((next, ticket))
     }
 
     /// Drops what the receiver has; a position of another log or in the future is ignored.
     pub fn ack(&mut self, position: &Position) -> Result<(), StoreError> {
         let current = self.current();
         if position.epoch == current.epoch && position.sequence <= current.sequence {
-            self.log.trim(position.sequence)?;
+            self.trim(position.sequence)?;
         }
         Ok(())
     }
@@ -111,8 +126,12 @@ impl ReplayLog {
             };
             let oldest = self.log.oldest();
             self.lost = Some((oldest, reason));
-            self.log.trim(oldest)?;
+            self.trim(oldest)?;
         }
+    }
+
+    fn trim(&self, upto: Sequence) -> Result<(), StoreError> {
+        self.store.write(vec![StoreWrite::Trim(self.log.clone(), upto)]).map(drop)
     }
 
     /// Answers a peer that comes back: from its position, or from now on when it has none.
@@ -122,10 +141,10 @@ impl ReplayLog {
         limits: &ReplayLimits,
     ) -> Result<ReplayPage, StoreError> {
         self.enforce(limits)?;
-        match position {
+        Ok(match position {
             Some(position) => self.page_after(position),
-            None => Ok(self.empty_page(None)),
-        }
+            None => self.empty_page(None),
+        })
     }
 
     /// Answers a request for what follows a position, whole or selected.
@@ -135,10 +154,10 @@ impl ReplayLog {
         limits: &ReplayLimits,
     ) -> Result<ReplayPage, StoreError> {
         self.enforce(limits)?;
-        if request.types.is_empty() && !request.errors_first {
-            return self.page_after(&request.from);
-        }
-        self.selected(request)
+        Ok(match request.types.is_empty() && !request.errors_first {
+            true => self.page_after(&request.from),
+            false => self.selected(request),
+        })
     }
 
     /// Returns the answer for when the log cannot be read: nothing, and a full sync is due.
@@ -147,7 +166,7 @@ impl ReplayLog {
     }
 
     /// Returns entries after a number, for readers inside the house.
-    pub fn read(&self, after: Sequence, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
+    pub fn read(&self, after: Sequence, limit: usize) -> Vec<LogEntry> {
         self.log.read(after, limit)
     }
 
@@ -168,33 +187,33 @@ impl ReplayLog {
         }
     }
 
-    fn page_after(&self, position: &Position) -> Result<ReplayPage, StoreError> {
+    fn page_after(&self, position: &Position) -> ReplayPage {
         if let Some(refused) = self.refusal(position) {
-            return Ok(self.empty_page(Some(refused)));
+            return self.empty_page(Some(refused));
         }
         let newest = self.newest();
-        let mut entries = self.log.read(position.sequence, PAGE)?;
+        let mut entries = self.log.read(position.sequence, PAGE);
         entries.retain(|entry| entry.sequence <= newest.0);
         let upto = Sequence(position.sequence.0 + entries.len() as u64);
-        Ok(ReplayPage {
+        ReplayPage {
             upto: Position { epoch: position.epoch.clone(), sequence: upto },
             messages: entries.into_iter().map(to_change).collect(),
             more: upto < newest,
             partial: false,
             refused: None,
-        })
+        }
     }
 
-    fn selected(&self, request: &ReplayRequest) -> Result<ReplayPage, StoreError> {
+    fn selected(&self, request: &ReplayRequest) -> ReplayPage {
         if let Some(refused) = self.refusal(&request.from) {
-            return Ok(self.empty_page(Some(refused)));
+            return self.empty_page(Some(refused));
         }
         let wanted = |entry: &LogEntry| {
             let named = |wanted: &String| *wanted == entry.kind || *wanted == entry.name;
             request.types.is_empty() || request.types.iter().any(named)
         };
         let newest = self.newest();
-        let mut entries = self.log.read(request.from.sequence, usize::MAX)?;
+        let mut entries = self.log.read(request.from.sequence, usize::MAX);
         entries.retain(|entry| entry.sequence <= newest.0 && wanted(entry));
         if request.errors_first {
             entries.sort_by_key(|entry| std::cmp::Reverse(entry.level));
@@ -206,13 +225,13 @@ impl ReplayLog {
             Some(last) if !request.errors_first => Sequence(last.sequence),
             _ => request.from.sequence,
         };
-        Ok(ReplayPage {
+        ReplayPage {
             upto: Position { epoch: request.from.epoch.clone(), sequence: upto },
             messages: entries.into_iter().map(to_change).collect(),
             more,
             partial: true,
             refused: None,
-        })
+        }
     }
 
     fn empty_page(&self, refused: Option<RefusedResume>) -> ReplayPage {

@@ -1,12 +1,13 @@
 //! What all sessions share: settings, counters, the agenda, the store, the live feed.
 
 use std::sync::{
-    Arc,
+    Arc, Weak,
     atomic::{AtomicU64, AtomicUsize, Ordering},
 };
 
 use arc_swap::ArcSwap;
 use model::{CallId, Code, Fault, id::random_number};
+use parking_lot::Mutex;
 use store::{Store, StoreError};
 use tokio::{
     sync::{broadcast, watch},
@@ -17,7 +18,6 @@ use crate::{
     agenda::Agenda,
     closing::Requests,
     config::Config,
-    disk::Disk,
     feed::{FeedItem, WATCH_BACKLOG, Watcher},
     known_clients::KnownClients,
     metrics::Metrics,
@@ -26,6 +26,7 @@ use crate::{
     origins::Origins,
     pulse::Pulse,
     replay::ReplayLimits,
+    session::Session,
 };
 
 /// The user's word on a web origin: whether its apps may come in.
@@ -40,7 +41,10 @@ pub(crate) struct Services {
     pub metrics: Metrics,
     pub agenda: Agenda,
     pub store: Arc<dyn Store>,
-    pub disk: Disk,
+    /// Sessions that have something to say when more is on disk: nobody waits in a lock or on a
+    /// thread.
+    // A blocking mutex: held to enter one or to take all, never across an await.
+    pub waiting_for_disk: Mutex<Vec<Weak<Session>>>,
     pub once: Once,
     pub offering: Offering,
     pub origins: Origins,
@@ -70,7 +74,7 @@ impl Services {
             config: ArcSwap::from_pointee(config),
             metrics: Metrics::default(),
             agenda: Agenda::default(),
-            disk: Disk::new(store.clone()),
+            waiting_for_disk: Mutex::default(),
             once: Once::restore(store.results()?),
             store,
             offering: Offering::default(),

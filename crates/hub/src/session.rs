@@ -31,7 +31,7 @@ use model::{
     Sequence, SessionId, Tab, TabId, ToBrowser, ToolSpec, record::LogEntry,
 };
 use parking_lot::Mutex;
-use store::NewEntry;
+use store::{NewEntry, StoreError, StoreWrite, WriteTicket};
 
 pub use attach::{Attachment, Introduction};
 use delivery::Delivery;
@@ -263,24 +263,29 @@ impl Session {
         self.core.lock().state.snapshot()
     }
 
-    /// Sends the browser an event; it arrives in order, after a reconnect too.
-    pub fn notify(self: &Arc<Self>, name: &str, level: Level, data: Json) -> Sequence {
+    /// Sends the browser an event; it arrives in order, after a reconnect too. Without a ticket it
+    /// was not taken.
+    pub fn notify(
+        self: &Arc<Self>,
+        name: &str,
+        level: Level,
+        data: Json,
+    ) -> (Sequence, Option<WriteTicket>) {
         let limits = self.services.replay_limits();
         let mut core = self.core.lock();
         let entry = feed::entry("event", name, level, data.clone());
-        let sequence = match core.delivery.outgoing.publish(entry, &limits) {
-            Ok(sequence) => sequence,
+        let (sequence, ticket) = match core.delivery.outgoing.publish(entry, None, &limits) {
+            Ok(published) => published,
             Err(error) => {
                 tracing::error!(session = %self.id, %error, "event not kept");
-                return core.delivery.outgoing.current().sequence;
+                return (core.delivery.outgoing.current().sequence, None);
             }
         };
         let change = model::Change::Event { name: name.to_owned(), level, data };
         let change = NumberedChange { sequence: Some(sequence), change };
-        let write = self.services.disk.written();
-        core.delivery.queue_change(write, change);
+        core.delivery.queue_change(ticket.clone(), change);
         self.say_what_is_on_disk(&mut core);
-        sequence
+        (sequence, Some(ticket))
     }
 
     /// Shows the browser something now, if it is there; lost otherwise.
@@ -294,7 +299,7 @@ impl Session {
     pub fn feed_after(&self, after: Sequence, limit: usize) -> (Position, Vec<LogEntry>) {
         let core = self.core.lock();
         let after = if after > core.feed.current().sequence { Sequence(0) } else { after };
-        let entries = core.feed.read(after, limit).unwrap_or_default();
+        let entries = core.feed.read(after, limit);
         (core.feed.current(), entries)
     }
 
@@ -318,28 +323,27 @@ impl Session {
     /// Says what had to wait for the disk.
     pub(crate) fn on_disk(self: &Arc<Self>) {
         let mut core = self.core.lock();
-        core.delivery.called_after = None;
+        core.delivery.waits_for_disk = false;
         self.say_what_is_on_disk(&mut core);
     }
 
     /// Says what is on disk, and is called when the disk has more of it.
     fn say_what_is_on_disk(self: &Arc<Self>, core: &mut Core) {
-        let disk = &self.services.disk;
         loop {
-            let synced = disk.synced();
-            while let Some(change) = core.delivery.next_on_disk(synced) {
+            while let Some(change) = core.delivery.next_on_disk() {
                 core.tell(ToBrowser::Changed(change));
             }
-            if let Some(position) = core.delivery.newest_ack(synced) {
+            if let Some(position) = core.delivery.newest_ack() {
                 core.tell(ToBrowser::Ack(position));
             }
-            let Some(write) = core.delivery.next_write() else { return };
-            if core.delivery.called_after.is_none_or(|called| called > write) {
-                core.delivery.called_after = Some(write);
-                disk.call_after(write, Arc::downgrade(self));
+            if core.delivery.is_all_said() {
+                return;
+            }
+            if !std::mem::replace(&mut core.delivery.waits_for_disk, true) {
+                self.services.waiting_for_disk.lock().push(Arc::downgrade(self));
             }
             // The disk may have got there before we were entered: then nobody calls.
-            if disk.synced() < write {
+            if !core.delivery.is_next_on_disk() {
                 return;
             }
         }
@@ -348,7 +352,7 @@ impl Session {
     /// Acks what was received, at once or when the disk has it.
     fn ack(self: &Arc<Self>, core: &mut Core) {
         if core.presence.is_here() {
-            core.delivery.queue_ack(self.services.disk.written());
+            core.delivery.queue_ack();
             self.say_what_is_on_disk(core);
         }
     }
@@ -365,17 +369,18 @@ impl Session {
         }
     }
 
-    /// Writes an entry into the feed and shows it to live watchers; returns whether it is kept.
-    fn record(&self, core: &mut Core, entry: NewEntry) -> bool {
+    /// Writes an entry into the feed, in one batch with what belongs to it, and shows it to live
+    /// watchers; returns nothing when it is not kept.
+    fn record(
+        &self,
+        core: &mut Core,
+        entry: NewEntry,
+        with: impl IntoIterator<Item = StoreWrite>,
+    ) -> Option<WriteTicket> {
         let watched = self.services.watchers() > 0;
         let shown = watched.then(|| entry.clone());
-        let sequence = match core.feed.publish(entry, &self.services.replay_limits()) {
-            Ok(sequence) => sequence,
-            Err(error) => {
-                tracing::error!(session = %self.id, %error, "feed entry not kept");
-                return false;
-            }
-        };
+        let published = core.feed.publish(entry, with, &self.services.replay_limits());
+        let (sequence, ticket) = self.warn_if_lost(published, "feed entry")?;
         if let Some(entry) = shown {
             self.services.show(FeedItem {
                 session: self.id.clone(),
@@ -390,7 +395,16 @@ impl Session {
                 },
             });
         }
-        true
+        Some(ticket)
+    }
+
+    /// Writes one thing; returns nothing when it is not kept.
+    fn write(&self, write: StoreWrite, what: &'static str) -> Option<WriteTicket> {
+        self.warn_if_lost(self.services.store.write(vec![write]), what)
+    }
+
+    fn warn_if_lost<T>(&self, kept: Result<T, StoreError>, what: &'static str) -> Option<T> {
+        kept.inspect_err(|error| tracing::error!(session = %self.id, %error, what, "not kept")).ok()
     }
 }
 

@@ -1,252 +1,398 @@
-//! The one suite that every backend must pass.
+//! The one suite that every back-end must pass, and things to write for tests.
 //!
-//! A backend hands in a factory of places; a place is opened, closed and opened again, as after
-//! a restart. Panics name the rule that was broken.
+//! A back-end hands in a factory of places; a place is opened, closed and opened again, as after
+//! a restart. Panics name the rule that was broken. Nothing here runs in a hub.
 
-use std::time::{Duration, Instant};
+#![allow(clippy::unwrap_used, reason = "a suite fails by panicking")]
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use model::{
     Epoch, Position, Sequence, SessionId,
     record::{AuditRecord, LogKind, ResultRecord, SessionRecord, StateRecord},
 };
 
-use crate::{AuditLine, Health, Log, NewEntry, Store, wall_clock_ms};
+use crate::{
+    AuditLine, Health, Log, NewEntry, Ownership, Store, StoreBackend, StoreError, StoreWrite,
+    WriteTicket, wall_clock_ms,
+};
 
-/// Runs every rule, each in a fresh place.
-pub fn suite<Place, Open>(make_place: Place)
-where
-    Place: Fn() -> Open,
-    Open: Fn() -> Box<dyn Store>,
-{
-    sessions_are_kept_and_replaced(&make_place());
-    numbers_start_at_one_and_have_no_holes(&make_place());
-    a_reopened_log_goes_on_where_it_was(&make_place());
-    reading_starts_after_a_number(&make_place());
-    trimming_keeps_the_numbers(&make_place());
-    a_trimmed_log_comes_back_as_it_was(&make_place());
-    logs_of_one_session_are_apart(&make_place());
-    forgetting_drops_all_and_starts_a_new_epoch(&make_place());
-    a_forgotten_log_leaves_no_trace(&make_place());
-    positions_are_kept_per_session(&make_place());
-    the_newest_state_is_kept(&make_place());
-    results_are_kept_for_their_time(&make_place());
-    audit_lines_are_numbered(&make_place());
-    every_write_is_synced_in_the_end(&make_place());
+/// A rule, shown in a fresh place.
+type Rule = fn(&dyn StoreBackend);
+
+/// Runs every rule.
+pub fn suite(make_place: impl Fn() -> Arc<dyn StoreBackend>) {
+    let rules: [Rule; 20] = [
+        terms_grow_and_are_kept,
+        whoever_is_overtaken_owns_nothing_and_writes_nothing,
+        sessions_are_kept_and_replaced,
+        one_session_is_loaded_as_it_was,
+        batches_are_kept_whole_and_in_order,
+        an_empty_batch_waits_for_all_before_it,
+        numbers_start_at_one_and_have_no_holes,
+        a_reopened_log_goes_on_where_it_was,
+        reading_starts_after_a_number,
+        trimming_keeps_the_numbers,
+        a_trimmed_log_comes_back_as_it_was,
+        logs_of_one_session_are_apart,
+        forgetting_drops_all_and_starts_a_new_epoch,
+        a_forgotten_log_leaves_no_trace,
+        positions_are_kept_per_session,
+        the_newest_state_is_kept,
+        results_are_kept_for_their_time,
+        audit_lines_are_numbered,
+        every_write_is_synced_in_the_end,
+        more_on_disk_wakes_who_waits,
+    ];
+    for rule in rules {
+        rule(&*make_place());
+    }
 }
 
-fn sessions_are_kept_and_replaced(open: &impl Fn() -> Box<dyn Store>) {
-    let store = open();
+fn terms_grow_and_are_kept(place: &dyn StoreBackend) {
+    assert_eq!(place.last_term(), 0, "a new place knows none");
+    let store = place.open(7).unwrap();
+    assert_eq!((store.term(), place.last_term()), (7, 7));
+    store.close().unwrap();
+    for ours in [1, 7] {
+        let fenced = StoreError::Fenced { ours, theirs: 7 };
+        assert_eq!(place.open(ours).err(), Some(fenced), "another hub has had it");
+    }
+    assert_eq!(place.open(9).unwrap().term(), 9, "terms may leave some out");
+}
+
+fn whoever_is_overtaken_owns_nothing_and_writes_nothing(place: &dyn StoreBackend) {
+    let older = place.open(1).unwrap();
+    older.load(&id("s_1")).unwrap();
+    older.write(vec![save("s_1", "viewer")]).unwrap();
+    wait_for_sync(&*older);
+    let ours = Ownership { is_ours: true, term: 1, lease: None };
+    let owner = older.ownership(&id("s_1"));
+    assert_eq!(Ownership { lease: None, ..owner }, ours, "who has the place has its sessions");
+    let newer = place.open(2).unwrap();
+    let theirs = Ownership { term: 2, ..ours };
+    assert_eq!(Ownership { lease: None, ..newer.ownership(&id("s_1")) }, theirs);
+    let fenced = StoreError::Fenced { ours: 1, theirs: 2 };
+    let tickets = until("it was refused", || match older.write(vec![save("s_2", "ghost")]) {
+        Ok(ticket) => Err(ticket),
+        Err(error) => {
+            assert_eq!(error, fenced);
+            Ok(())
+        }
+    });
+    assert!(tickets.iter().all(|ticket| !ticket.is_done()), "nothing is reported as kept");
+    assert_eq!(older.health(), Health::Fenced);
+    let lost = Ownership { is_ours: false, ..theirs };
+    assert_eq!(Ownership { lease: None, ..older.ownership(&id("s_1")) }, lost);
+    let viewer = Some(record("s_1", "viewer"));
+    assert_eq!(kept(&*older, "s_1"), viewer, "what it has can still be read");
+    newer.write(vec![save("s_3", "painter")]).unwrap();
+    let store = reopen(newer, place);
+    assert_eq!(store.sessions(), Ok(vec![id("s_1"), id("s_3")]));
+}
+
+fn sessions_are_kept_and_replaced(place: &dyn StoreBackend) {
+    let store = open(place);
     assert_eq!(store.sessions(), Ok(vec![]), "a new place is empty");
-    store.save_session(record("s_1", "viewer")).unwrap();
-    store.save_session(record("s_2", "viewer-2")).unwrap();
-    store.save_session(record("s_1", "painter")).unwrap();
-    let store = reopen(store, open);
-    let mut names: Vec<_> = store.sessions().unwrap().into_iter().map(|kept| kept.name).collect();
-    names.sort();
-    assert_eq!(names, ["painter", "viewer-2"], "the newest of each id is kept");
-    store.forget_session(&id("s_1")).unwrap();
-    let store = reopen(store, open);
-    assert_eq!(store.sessions(), Ok(vec![record("s_2", "viewer-2")]), "the forgotten one is gone");
+    for (session, name) in [("s_2", "viewer-2"), ("s_1", "viewer"), ("s_1", "painter")] {
+        store.write(vec![save(session, name)]).unwrap();
+    }
+    let store = reopen(store, place);
+    assert_eq!(store.sessions(), Ok(vec![id("s_1"), id("s_2")]));
+    assert_eq!(kept(&*store, "s_1"), Some(record("s_1", "painter")), "the newest is kept");
+    store.write(vec![StoreWrite::Forget(id("s_1"))]).unwrap();
+    let store = reopen(store, place);
+    assert_eq!(store.sessions(), Ok(vec![id("s_2")]), "the forgotten one is gone");
+    assert_eq!(kept(&*store, "s_2"), Some(record("s_2", "viewer-2")));
 }
 
-fn numbers_start_at_one_and_have_no_holes(open: &impl Fn() -> Box<dyn Store>) {
-    let (_store, mut log) = open_log(open, "s_1");
+fn one_session_is_loaded_as_it_was(place: &dyn StoreBackend) {
+    let store = open(place);
+    let new = store.load(&id("s_1")).unwrap();
+    assert_eq!((new.record, new.received, new.state), (None, None, None), "nobody has saved it");
+    assert_eq!((new.feed.session(), new.feed.kind()), (&id("s_1"), LogKind::Feed));
+    assert_eq!(store.sessions(), Ok(vec![]), "having logs is not being saved");
+    let batch = vec![
+        save("s_1", "viewer"),
+        StoreWrite::Received(id("s_1"), position("b_1", 7)),
+        StoreWrite::State(id("s_1"), state(1, "{}")),
+        StoreWrite::Append(new.feed.clone(), entry("a")),
+    ];
+    store.write(batch).unwrap();
+    let check = |store: &dyn Store| {
+        let loaded = store.load(&id("s_1")).unwrap();
+        assert_eq!(loaded.record, Some(record("s_1", "viewer")));
+        assert_eq!(loaded.received, Some(position("b_1", 7)));
+        assert_eq!(loaded.state, Some(state(1, "{}")));
+        assert_eq!(loaded.to_browser.epoch(), new.to_browser.epoch());
+        assert_eq!(loaded.feed.epoch(), new.feed.epoch());
+        assert_eq!(names(&loaded.feed, 0, 10), ["a"]);
+    };
+    check(&*store);
+    check(&*reopen(store, place));
+}
+
+fn batches_are_kept_whole_and_in_order(place: &dyn StoreBackend) {
+    let (store, log) = open_saved(place, "s_1");
+    let batch = (1..=3).flat_map(|number: u64| {
+        let message = StoreWrite::Append(log.clone(), entry(&number.to_string()));
+        [message, StoreWrite::Received(id("s_1"), position("b_1", number))]
+    });
+    store.write(batch.chain([StoreWrite::Trim(log.clone(), Sequence(1))]).collect()).unwrap();
+    assert_eq!(names(&log, 0, 10), ["2", "3"]);
+    let mut batch = vec![StoreWrite::Forget(id("s_1")), save("s_1", "another")];
+    batch.push(StoreWrite::Received(id("s_1"), position("b_2", 1)));
+    let store = reopen(store, place);
+    let loaded = store.load(&id("s_1")).unwrap();
+    assert_eq!(names(&loaded.to_browser, 0, 10), ["2", "3"]);
+    assert_eq!(loaded.received, Some(position("b_1", 3)));
+    store.write(batch).unwrap();
+    let loaded = reopen(store, place).load(&id("s_1")).unwrap();
+    assert_eq!(loaded.record, Some(record("s_1", "another")), "what follows a forgetting is new");
+    assert_eq!(loaded.received, Some(position("b_2", 1)));
+    assert_eq!(loaded.to_browser.newest(), Sequence(0));
+}
+
+fn an_empty_batch_waits_for_all_before_it(place: &dyn StoreBackend) {
+    let store = open(place);
+    let tickets: Vec<_> = (0..20)
+        .map(|number| match number % 2 {
+            0 => store.write(vec![StoreWrite::Audit(audit("a"))]).unwrap(),
+            _ => store.write(vec![save("s_1", "viewer")]).unwrap(),
+        })
+        .collect();
+    wait_for(&store.write(Vec::new()).unwrap());
+    assert!(tickets.iter().all(WriteTicket::is_done));
+}
+
+fn numbers_start_at_one_and_have_no_holes(place: &dyn StoreBackend) {
+    let (store, log) = open_saved(place, "s_1");
     assert_eq!((log.newest(), log.oldest()), (Sequence(0), Sequence(1)), "an empty log");
-    let numbers: Vec<_> = (0..5).map(|_| log.append(entry("x")).unwrap().0).collect();
+    let numbers: Vec<_> = (0..5).map(|_| append(&*store, &log, entry("x")).unwrap().0).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5]);
     assert_eq!((log.newest(), log.oldest()), (Sequence(5), Sequence(1)));
     let usage = log.usage();
-    let bytes: usize = log.read(Sequence(0), 10).unwrap().iter().map(|entry| entry.size()).sum();
+    let bytes: usize = log.read(Sequence(0), 10).iter().map(|entry| entry.size()).sum();
     assert_eq!((usage.count, usage.bytes), (5, bytes), "usage counts what is held");
 }
 
-fn a_reopened_log_goes_on_where_it_was(open: &impl Fn() -> Box<dyn Store>) {
-    let (store, mut log) = open_log(open, "s_1");
+fn a_reopened_log_goes_on_where_it_was(place: &dyn StoreBackend) {
+    let (store, log) = open_saved(place, "s_1");
     let epoch = log.epoch();
-    log.append(entry("fir\0st")).unwrap();
+    append(&*store, &log, entry("fir\0st")).unwrap();
     let before = log.read(Sequence(0), 10);
-    let store = reopen(store, open);
-    let mut log = store.open_log(&id("s_1"), LogKind::ToBrowser).unwrap();
+    let store = reopen(store, place);
+    let log = open_log(&*store, "s_1", LogKind::ToBrowser);
     assert_eq!(log.epoch(), epoch, "the epoch belongs to the log");
     assert_eq!(log.read(Sequence(0), 10), before, "every field comes back");
-    assert_eq!(log.append(entry("second")), Ok(Sequence(2)), "no number is used again");
-    assert_eq!(names(&*log, 0, 10), ["fir\0st", "second"]);
+    assert_eq!(append(&*store, &log, entry("second")), Ok(Sequence(2)), "no number is used again");
+    assert_eq!(names(&log, 0, 10), ["fir\0st", "second"]);
 }
 
-fn reading_starts_after_a_number(open: &impl Fn() -> Box<dyn Store>) {
-    let (_store, mut log) = open_log(open, "s_1");
+fn reading_starts_after_a_number(place: &dyn StoreBackend) {
+    let (store, log) = open_saved(place, "s_1");
     for name in ["a", "b", "c", "d"] {
-        log.append(entry(name)).unwrap();
+        append(&*store, &log, entry(name)).unwrap();
     }
-    assert_eq!(names(&*log, 0, 2), ["a", "b"]);
-    assert_eq!(names(&*log, 2, 10), ["c", "d"]);
-    assert!(names(&*log, 4, 10).is_empty(), "nothing after the newest");
-    assert!(names(&*log, 99, 10).is_empty(), "nothing in the future");
+    assert_eq!(names(&log, 0, 2), ["a", "b"]);
+    assert_eq!(names(&log, 2, 10), ["c", "d"]);
+    assert!(names(&log, 4, 10).is_empty(), "nothing after the newest");
+    assert!(names(&log, 99, 10).is_empty(), "nothing in the future");
 }
 
-fn trimming_keeps_the_numbers(open: &impl Fn() -> Box<dyn Store>) {
-    let (_store, mut log) = open_log(open, "s_1");
+fn trimming_keeps_the_numbers(place: &dyn StoreBackend) {
+    let (store, log) = open_saved(place, "s_1");
     for name in ["a", "b", "c"] {
-        log.append(entry(name)).unwrap();
+        append(&*store, &log, entry(name)).unwrap();
     }
-    log.trim(Sequence(2)).unwrap();
-    log.trim(Sequence(1)).unwrap();
+    store.write(vec![StoreWrite::Trim(log.clone(), Sequence(2))]).unwrap();
+    store.write(vec![StoreWrite::Trim(log.clone(), Sequence(1))]).unwrap();
     assert_eq!((log.oldest(), log.newest()), (Sequence(3), Sequence(3)));
-    assert_eq!(names(&*log, 0, 10), ["c"], "what was trimmed is not read");
-    log.trim(Sequence(99)).unwrap();
+    assert_eq!(names(&log, 0, 10), ["c"], "what was trimmed is not read");
+    store.write(vec![StoreWrite::Trim(log.clone(), Sequence(99))]).unwrap();
     assert_eq!((log.oldest(), log.newest()), (Sequence(4), Sequence(3)), "empty, not reset");
     assert_eq!(log.usage().bytes, 0);
-    assert_eq!(log.append(entry("d")), Ok(Sequence(4)));
+    assert_eq!(append(&*store, &log, entry("d")), Ok(Sequence(4)));
 }
 
-fn a_trimmed_log_comes_back_as_it_was(open: &impl Fn() -> Box<dyn Store>) {
-    let (store, mut log) = open_log(open, "s_1");
+fn a_trimmed_log_comes_back_as_it_was(place: &dyn StoreBackend) {
+    let (store, log) = open_saved(place, "s_1");
     let epoch = log.epoch();
     for name in ["a", "b", "c"] {
-        log.append(entry(name)).unwrap();
+        append(&*store, &log, entry(name)).unwrap();
     }
-    log.trim(Sequence(2)).unwrap();
-    let store = reopen(store, open);
-    let mut log = store.open_log(&id("s_1"), LogKind::ToBrowser).unwrap();
+    store.write(vec![StoreWrite::Trim(log.clone(), Sequence(2))]).unwrap();
+    let store = reopen(store, place);
+    let log = open_log(&*store, "s_1", LogKind::ToBrowser);
     assert_eq!(
         (log.epoch(), log.oldest(), log.newest()),
         (epoch.clone(), Sequence(3), Sequence(3))
     );
-    log.trim(Sequence(3)).unwrap();
-    let store = reopen(store, open);
-    let mut log = store.open_log(&id("s_1"), LogKind::ToBrowser).unwrap();
+    store.write(vec![StoreWrite::Trim(log.clone(), Sequence(3))]).unwrap();
+    let store = reopen(store, place);
+    let log = open_log(&*store, "s_1", LogKind::ToBrowser);
     assert_eq!((log.epoch(), log.oldest(), log.newest()), (epoch, Sequence(4), Sequence(3)));
-    assert_eq!(log.append(entry("d")), Ok(Sequence(4)));
+    assert_eq!(append(&*store, &log, entry("d")), Ok(Sequence(4)));
 }
 
-fn logs_of_one_session_are_apart(open: &impl Fn() -> Box<dyn Store>) {
-    let store = open();
-    let mut feed = store.open_log(&id("s_1"), LogKind::Feed).unwrap();
-    let mut other = store.open_log(&id("s_2"), LogKind::Feed).unwrap();
-    let mut outgoing = store.open_log(&id("s_1"), LogKind::ToBrowser).unwrap();
+fn logs_of_one_session_are_apart(place: &dyn StoreBackend) {
+    let store = open(place);
+    let feed = open_log(&*store, "s_1", LogKind::Feed);
+    let other = open_log(&*store, "s_2", LogKind::Feed);
+    let outgoing = open_log(&*store, "s_1", LogKind::ToBrowser);
     assert_ne!(feed.epoch(), outgoing.epoch());
     assert_ne!(feed.epoch(), other.epoch());
-    feed.append(entry("f")).unwrap();
-    other.append(entry("o")).unwrap();
-    assert_eq!(outgoing.append(entry("x")), Ok(Sequence(1)));
-    assert_eq!(names(&*feed, 0, 10), ["f"]);
+    append(&*store, &feed, entry("f")).unwrap();
+    append(&*store, &other, entry("o")).unwrap();
+    assert_eq!(append(&*store, &outgoing, entry("x")), Ok(Sequence(1)));
+    assert_eq!(names(&feed, 0, 10), ["f"]);
 }
 
-fn forgetting_drops_all_and_starts_a_new_epoch(open: &impl Fn() -> Box<dyn Store>) {
-    let (store, mut log) = open_log(open, "s_1");
-    log.append(entry("a")).unwrap();
-    store.save_received(&id("s_1"), &position("b_1", 7)).unwrap();
-    store.save_state(&id("s_1"), state(1, "{}")).unwrap();
+fn forgetting_drops_all_and_starts_a_new_epoch(place: &dyn StoreBackend) {
+    let (store, log) = open_saved(place, "s_1");
+    append(&*store, &log, entry("a")).unwrap();
+    store.write(vec![StoreWrite::Received(id("s_1"), position("b_1", 7))]).unwrap();
+    store.write(vec![StoreWrite::State(id("s_1"), state(1, "{}"))]).unwrap();
     let epoch = log.epoch();
-    store.forget_session(&id("s_1")).unwrap();
-    store.save_session(record("s_1", "another")).unwrap();
+    store.write(vec![StoreWrite::Forget(id("s_1"))]).unwrap();
+    store.write(vec![save("s_1", "another")]).unwrap();
     let check = |store: &dyn Store| {
-        let log = store.open_log(&id("s_1"), LogKind::ToBrowser).unwrap();
+        let log = open_log(store, "s_1", LogKind::ToBrowser);
         assert_ne!(log.epoch(), epoch);
         assert_eq!(log.newest(), Sequence(0));
-        assert_eq!(store.received(&id("s_1")), Ok(None));
-        assert_eq!(store.state(&id("s_1")), Ok(None));
+        assert_eq!(store.load(&id("s_1")).unwrap().received, None);
+        assert_eq!(store.load(&id("s_1")).unwrap().state, None);
     };
     check(&*store);
-    check(&*reopen(store, open));
+    check(&*reopen(store, place));
 }
 
-fn a_forgotten_log_leaves_no_trace(open: &impl Fn() -> Box<dyn Store>) {
-    let (store, mut log) = open_log(open, "s_1");
-    log.append(entry("a")).unwrap();
-    store.forget_session(&id("s_1")).unwrap();
-    assert_eq!(log.append(entry("b")), Ok(Sequence(2)), "whoever holds it goes on");
-    log.trim(Sequence(1)).unwrap();
-    assert_eq!(names(&*log, 0, 10), ["b"]);
-    store.save_session(record("s_1", "another")).unwrap();
-    let store = reopen(store, open);
-    let log = store.open_log(&id("s_1"), LogKind::ToBrowser).unwrap();
+fn a_forgotten_log_leaves_no_trace(place: &dyn StoreBackend) {
+    let (store, log) = open_saved(place, "s_1");
+    append(&*store, &log, entry("a")).unwrap();
+    store.write(vec![StoreWrite::Forget(id("s_1"))]).unwrap();
+    assert_eq!(append(&*store, &log, entry("b")), Ok(Sequence(2)), "whoever holds it goes on");
+    store.write(vec![StoreWrite::Trim(log.clone(), Sequence(1))]).unwrap();
+    assert_eq!(names(&log, 0, 10), ["b"]);
+    store.write(vec![save("s_1", "another")]).unwrap();
+    let store = reopen(store, place);
+    let log = open_log(&*store, "s_1", LogKind::ToBrowser);
     assert_eq!(log.newest(), Sequence(0));
 }
 
-fn positions_are_kept_per_session(open: &impl Fn() -> Box<dyn Store>) {
-    let store = open();
+fn positions_are_kept_per_session(place: &dyn StoreBackend) {
+    let store = open(place);
     for session in ["s_1", "s_2"] {
-        store.save_session(record(session, session)).unwrap();
+        store.write(vec![save(session, session)]).unwrap();
     }
-    assert_eq!(store.received(&id("s_1")), Ok(None));
+    assert_eq!(store.load(&id("s_1")).unwrap().received, None);
     // A peer's numbers may use all bits.
     for sequence in [1, u64::MAX] {
-        store.save_received(&id("s_1"), &position("b_1", sequence)).unwrap();
+        store.write(vec![StoreWrite::Received(id("s_1"), position("b_1", sequence))]).unwrap();
     }
-    store.save_received(&id("s_2"), &position("b_2", 5)).unwrap();
-    let store = reopen(store, open);
-    assert_eq!(store.received(&id("s_1")), Ok(Some(position("b_1", u64::MAX))));
-    assert_eq!(store.received(&id("s_2")), Ok(Some(position("b_2", 5))));
+    store.write(vec![StoreWrite::Received(id("s_2"), position("b_2", 5))]).unwrap();
+    let store = reopen(store, place);
+    assert_eq!(store.load(&id("s_1")).unwrap().received, Some(position("b_1", u64::MAX)));
+    assert_eq!(store.load(&id("s_2")).unwrap().received, Some(position("b_2", 5)));
 }
 
-fn the_newest_state_is_kept(open: &impl Fn() -> Box<dyn Store>) {
-    let store = open();
-    store.save_session(record("s_1", "viewer")).unwrap();
-    assert_eq!(store.state(&id("s_1")), Ok(None));
+fn the_newest_state_is_kept(place: &dyn StoreBackend) {
+    let store = open(place);
+    store.write(vec![save("s_1", "viewer")]).unwrap();
+    assert_eq!(store.load(&id("s_1")).unwrap().state, None);
     let newest = StateRecord { epoch: None, ..state(u64::MAX, r#"{"text":"ü \u0000 \n"}"#) };
-    store.save_state(&id("s_1"), state(1, "{}")).unwrap();
-    store.save_state(&id("s_1"), newest.clone()).unwrap();
-    assert_eq!(store.state(&id("s_1")), Ok(Some(newest.clone())));
-    assert_eq!(reopen(store, open).state(&id("s_1")), Ok(Some(newest)));
+    store.write(vec![StoreWrite::State(id("s_1"), state(1, "{}"))]).unwrap();
+    store.write(vec![StoreWrite::State(id("s_1"), newest.clone())]).unwrap();
+    assert_eq!(store.load(&id("s_1")).unwrap().state, Some(newest.clone()));
+    assert_eq!(reopen(store, place).load(&id("s_1")).unwrap().state, Some(newest));
 }
 
-fn results_are_kept_for_their_time(open: &impl Fn() -> Box<dyn Store>) {
-    let store = open();
+fn results_are_kept_for_their_time(place: &dyn StoreBackend) {
+    let store = open(place);
     assert_eq!(store.result("key"), Ok(None));
-    store.save_result("key", result("first"), Duration::MAX).unwrap();
-    store.save_result("key", result("second"), Duration::from_secs(60)).unwrap();
-    store.save_result("over", result("over"), Duration::ZERO).unwrap();
+    store.write(vec![StoreWrite::Result("key".into(), result("first"), Duration::MAX)]).unwrap();
+    let minute = Duration::from_secs(60);
+    store.write(vec![StoreWrite::Result("key".into(), result("second"), minute)]).unwrap();
+    store.write(vec![StoreWrite::Result("over".into(), result("over"), Duration::ZERO)]).unwrap();
     let check = |store: &dyn Store| {
         assert_eq!(store.result("key"), Ok(Some(result("second"))));
         assert_eq!(store.result("over"), Ok(None), "its time is over");
         let [(size, left)] = store.results().unwrap()[..] else { panic!("one is kept") };
         assert_eq!(size, result("second").body.len());
-        assert!(left <= Duration::from_secs(60), "{left:?}");
+        assert!(left <= minute, "{left:?}");
     };
     check(&*store);
-    check(&*reopen(store, open));
+    check(&*reopen(store, place));
 }
 
-fn audit_lines_are_numbered(open: &impl Fn() -> Box<dyn Store>) {
-    let store = open();
+fn audit_lines_are_numbered(place: &dyn StoreBackend) {
+    let store = open(place);
     assert_eq!(store.audit(0, 10), Ok(vec![]));
     for tool in ["a", "b", "c"] {
-        store.append_audit(audit(tool)).unwrap();
+        store.write(vec![StoreWrite::Audit(audit(tool))]).unwrap();
     }
     let line = |number: u64, tool: &str| AuditLine { number, record: audit(tool) };
     assert_eq!(store.audit(0, 2), Ok(vec![line(1, "a"), line(2, "b")]), "also before the disk");
     assert_eq!(store.audit(2, 0), Ok(vec![]));
-    let store = reopen(store, open);
-    store.append_audit(audit("d")).unwrap();
+    let store = reopen(store, place);
+    store.write(vec![StoreWrite::Audit(audit("d"))]).unwrap();
     assert_eq!(store.audit(2, 10), Ok(vec![line(3, "c"), line(4, "d")]));
     assert_eq!(store.audit(4, 10), Ok(vec![]));
 }
 
-fn every_write_is_synced_in_the_end(open: &impl Fn() -> Box<dyn Store>) {
-    let (store, mut log) = open_log(open, "s_1");
-    let before = store.written();
-    log.append(entry("a")).unwrap();
-    store.append_audit(audit("a")).unwrap();
-    assert!(store.written() >= before, "numbers never fall");
+fn every_write_is_synced_in_the_end(place: &dyn StoreBackend) {
+    let (store, log) = open_saved(place, "s_1");
+    for write in [StoreWrite::Append(log, entry("a")), StoreWrite::Audit(audit("a"))] {
+        wait_for(&store.write(vec![write]).unwrap());
+    }
     wait_for_sync(&*store);
     assert_eq!(store.health(), Health::Ok);
 }
 
-/// Waits until everything that was written so far is on disk.
-pub fn wait_for_sync(store: &dyn Store) {
-    let (written, synced) = (store.written(), store.synced());
-    let until = Instant::now() + Duration::from_secs(30);
-    while *synced.borrow() < written {
-        assert!(Instant::now() < until, "nothing is synced");
-        std::thread::yield_now();
+fn more_on_disk_wakes_who_waits(place: &dyn StoreBackend) {
+    let store = open(place);
+    let commits = store.commits();
+    let ticket = store.write(vec![save("s_1", "viewer")]).unwrap();
+    if !ticket.is_done() {
+        wait_for(&ticket);
+        assert!(commits.has_changed().unwrap(), "nobody was told");
     }
 }
 
+/// Waits until a batch is on disk.
+pub fn wait_for(ticket: &WriteTicket) {
+    until("nothing is synced", || ticket.is_done().then_some(()).ok_or(()));
+}
+
+/// Waits until everything that was written so far is on disk.
+pub fn wait_for_sync(store: &dyn Store) {
+    wait_for(&store.write(Vec::new()).unwrap());
+}
+
+/// Tries until something succeeds; returns what came instead.
+fn until<T>(otherwise: &str, mut attempt: impl FnMut() -> Result<(), T>) -> Vec<T> {
+    let end = Instant::now() + Duration::from_secs(30);
+    let mut others = Vec::new();
+    while let Err(other) = attempt() {
+        assert!(Instant::now() < end, "{otherwise}");
+        others.push(other);
+        std::thread::yield_now();
+    }
+    others
+}
+
+fn open(place: &dyn StoreBackend) -> Arc<dyn Store> {
+    place.open(place.last_term() + 1).unwrap()
+}
+
 /// Closes a store and opens it again, as after a restart.
-fn reopen(store: Box<dyn Store>, open: &impl Fn() -> Box<dyn Store>) -> Box<dyn Store> {
+fn reopen(store: Arc<dyn Store>, place: &dyn StoreBackend) -> Arc<dyn Store> {
+    store.close().unwrap();
     drop(store);
-    open()
+    open(place)
 }
 
 /// Makes a session id.
@@ -254,11 +400,36 @@ pub fn id(text: &str) -> SessionId {
     SessionId::parse(text).unwrap()
 }
 
-fn open_log(open: &impl Fn() -> Box<dyn Store>, session: &str) -> (Box<dyn Store>, Box<dyn Log>) {
-    let store = open();
-    store.save_session(record(session, session)).unwrap();
-    let log = store.open_log(&id(session), LogKind::ToBrowser).unwrap();
+/// Opens a place and a log of a session that is saved there.
+fn open_saved(place: &dyn StoreBackend, session: &str) -> (Arc<dyn Store>, Log) {
+    let store = open(place);
+    store.write(vec![save(session, session)]).unwrap();
+    let log = open_log(&*store, session, LogKind::ToBrowser);
     (store, log)
+}
+
+/// Returns one of a session's logs.
+pub fn open_log(store: &dyn Store, session: &str, kind: LogKind) -> Log {
+    let loaded = store.load(&id(session)).unwrap();
+    match kind {
+        LogKind::ToBrowser => loaded.to_browser,
+        LogKind::Feed => loaded.feed,
+    }
+}
+
+/// Adds a message to a log and returns its number.
+pub fn append(store: &dyn Store, log: &Log, entry: NewEntry) -> Result<Sequence, StoreError> {
+    store.write(vec![StoreWrite::Append(log.clone(), entry)]).map(|_| log.newest())
+}
+
+/// Returns a session as it was saved.
+pub fn kept(store: &dyn Store, session: &str) -> Option<SessionRecord> {
+    store.load(&id(session)).unwrap().record
+}
+
+/// Makes the write that saves a session.
+pub fn save(id: &str, name: &str) -> StoreWrite {
+    StoreWrite::Session(self::id(id), Box::new(record(id, name)))
 }
 
 /// Makes a message.
@@ -266,8 +437,8 @@ pub fn entry(name: &str) -> NewEntry {
     NewEntry { kind: "event".into(), name: name.into(), level: 2, body: r#"{"n":1}"#.into() }
 }
 
-fn names(log: &dyn Log, after: u64, limit: usize) -> Vec<String> {
-    log.read(Sequence(after), limit).unwrap().into_iter().map(|entry| entry.name).collect()
+fn names(log: &Log, after: u64, limit: usize) -> Vec<String> {
+    log.read(Sequence(after), limit).into_iter().map(|entry| entry.name).collect()
 }
 
 /// Makes a session.

@@ -1,10 +1,10 @@
-//! Backend `embedded`: one SQLite file that survives restarts, crashes and most damage.
+//! Back-end `embedded`: one SQLite file that survives restarts, crashes and most damage.
 //!
 //! Everything but the audit is in memory too, and read from there. A write goes to memory and
 //! to a queue; one thread commits all that waits in one synced transaction and then says how
 //! far it is. Nobody else ever waits for the disk. In reading order:
 //! - [`options`]: what can be set;
-//! - `serve`: the trait; `log`: one log; `changes`, `weight`: writes, merged;
+//! - `serve`: the traits; `changes`, `weight`: writes, merged;
 //! - `queue`: between callers and the writer;
 //! - `writer`: the thread; `apply`: writes become rows; `age`: which audit lines are too old; `rows`,
 //!   `table`: what rows are;
@@ -18,7 +18,6 @@ mod changes;
 pub mod export;
 mod files;
 mod load;
-mod log;
 mod mark;
 mod open;
 pub mod operate;
@@ -43,10 +42,8 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::{StoreError, kept::Kept, wall_clock_ms};
-use changes::LogId;
+use crate::{Log, StoreError, kept::Kept, wall_clock_ms};
 use load::Loaded;
-use log::EmbeddedLog;
 pub use options::Options;
 use queue::Queue;
 use writer::Writer;
@@ -56,20 +53,13 @@ pub struct EmbeddedStore {
     options: Options,
     term: u64,
     notices: Vec<String>,
-    // A blocking mutex: held for one map operation and its place in the queue, so that both
-    // have the same order; never across an await or I/O.
-    kept: Mutex<Memory>,
-    // Likewise: the number of the newest audit line.
-    audit_newest: Mutex<u64>,
+    // A blocking mutex: held for one batch and its place in the queue, so that both have the same
+    // order; never across an await or I/O.
+    kept: Mutex<Kept>,
     queue: Arc<Queue>,
     max_pages: Arc<AtomicU32>,
     // Held to take the handle out, once.
     writer: Mutex<Option<JoinHandle<()>>>,
-}
-
-struct Memory {
-    kept: Kept<EmbeddedLog>,
-    newest_log: LogId,
 }
 
 impl EmbeddedStore {
@@ -78,28 +68,20 @@ impl EmbeddedStore {
     /// Reads the whole file: call it before others wait for you.
     pub fn open(options: Options) -> Result<Self, StoreError> {
         let mut opened = open::open(&options)?;
-        let last_place = opened.loaded.last_place;
-        let queue = Arc::new(Queue::new(options.queue_bytes, options.linger, last_place));
+        let queue = Arc::new(Queue::new(options.queue_bytes, options.linger));
         let max_pages = Arc::new(AtomicU32::new(options.max_pages.unwrap_or(0)));
         let (term, notices) = (opened.term, std::mem::take(&mut opened.notices));
         for notice in &notices {
             tracing::warn!(file = %options.path.display(), notice, "noticed on opening the store");
         }
-        let loaded = std::mem::take(&mut opened.loaded);
-        let audit_newest = Mutex::new(loaded.audit_newest);
-        let kept = Mutex::new(Memory::restore(loaded, &queue));
+        let kept = Mutex::new(restore(std::mem::take(&mut opened.loaded)));
         let writer = Writer::new(opened, options.clone(), queue.clone(), max_pages.clone());
         let thread = thread::Builder::new().name("store-writer".into());
         let writer = thread
             .spawn(move || writer.run())
             .map_err(|error| StoreError::Unavailable(format!("no thread for it: {error}")))?;
         let writer = Mutex::new(Some(writer));
-        Ok(Self { options, term, notices, kept, audit_newest, queue, max_pages, writer })
-    }
-
-    /// Returns the term that it was opened with: greater than all before.
-    pub fn term(&self) -> u64 {
-        self.term
+        Ok(Self { options, term, notices, kept, queue, max_pages, writer })
     }
 
     /// Returns what was found wrong when it was opened, and what was done about it.
@@ -112,21 +94,14 @@ impl EmbeddedStore {
         self.max_pages.store(pages.unwrap_or(0), Ordering::Relaxed);
     }
 
-    /// Writes what waits and closes the file; no write is taken from now on.
-    ///
-    /// An error says that something is not on disk. A disk that refuses is tried once more only,
-    /// and none of it takes longer than [`Options::close_within`]. Waits for the disk, as
-    /// dropping does: not for a thread that others wait for.
-    pub fn close(&self) -> Result<(), StoreError> {
-        self.end(false)
-    }
-
     /// Stops without writing what waits, as a crash would.
     pub fn abandon(self) {
         // What is lost is what was asked for.
         let _ = self.end(true);
     }
 
+    /// Ends the writer; no write is taken from now on. A disk that refuses is tried once more only,
+    /// and none of it takes longer than [`Options::close_within`].
     fn end(&self, abandon: bool) -> Result<(), StoreError> {
         let ended = self.queue.close(abandon, self.options.close_within);
         // A writer that the disk holds is left to itself.
@@ -150,26 +125,34 @@ impl Drop for EmbeddedStore {
     }
 }
 
-impl Memory {
-    fn restore(loaded: Loaded, queue: &Arc<Queue>) -> Self {
-        let newest_log = loaded.logs.keys().last().copied().unwrap_or(LogId(0));
-        let mut kept = Kept {
-            sessions: loaded.sessions,
-            received: loaded.received,
-            states: loaded.states,
-            ..Kept::default()
-        };
-        for log in loaded.logs.into_values() {
-            let key = (log.head.session.clone(), log.head.kind);
-            kept.logs.insert(key, EmbeddedLog::restore(log, queue.clone()));
-        }
-        let now = wall_clock_ms();
-        for (key, result) in loaded.results {
-            let gone = Duration::from_millis(now.saturating_sub(result.saved_ms));
-            kept.results.put(key, result.record, result.ttl.saturating_sub(gone));
-        }
-        Self { kept, newest_log }
+/// Brings into memory what a file holds.
+fn restore(loaded: Loaded) -> Kept {
+    let mut kept = Kept {
+        newest_log: loaded.logs.keys().last().copied().unwrap_or_default(),
+        last_place: loaded.last_place,
+        audit_newest: loaded.audit_newest,
+        is_written_down: true,
+        ..Kept::default()
+    };
+    for (id, record) in loaded.sessions {
+        kept.session(&id).record = Some(record);
     }
+    for log in loaded.logs.into_values() {
+        let (session, kind) = (log.head.session.clone(), log.head.kind);
+        *kept.session(&session).log(kind) = Some(Log::new(log.head, log.entries, true));
+    }
+    for (id, seen) in loaded.received {
+        kept.session(&id).received = Some(seen);
+    }
+    for (id, state) in loaded.states {
+        kept.session(&id).state = Some(state);
+    }
+    let now = wall_clock_ms();
+    for (key, result) in loaded.results {
+        let gone = Duration::from_millis(now.saturating_sub(result.saved_ms));
+        kept.results.put(key, result.record, result.ttl.saturating_sub(gone));
+    }
+    kept
 }
 
 #[cfg(test)]

@@ -1,32 +1,40 @@
-//! What survives: the trait and its backends.
+//! What survives: the seam between the hub and whatever keeps things, and the back-ends behind it.
 //!
-//! - this file: [`Store`] (sessions and what belongs to them) and [`Log`] (one numbered log);
+//! - this file: [`StoreBackend`] (a place that can be opened) and [`Store`] (an opened one);
+//! - [`write`]: what is written, in batches, and [`WriteTicket`], on which one waits for the disk;
+//! - [`log`]: one numbered log of a session, in memory;
 //! - [`memory`]: keeps everything for as long as the process lives;
 //! - [`embedded`]: keeps it in one file, over restarts and crashes;
-//! - `kept` and `held`: what is in memory, the same in both;
-//! - `conformance` (tests only): the one suite that every backend must pass.
+//! - `kept`: what is in memory of all sessions, and `change`: what a write changes there, the same
+//!   in both;
+//! - [`conformance`]: the one suite that every back-end must pass.
 //!
 //! A store keeps and carries, it does not decide: what is dropped, and what a missing message
 //! means, is the hub's business.
 
-#[cfg(test)]
-mod conformance;
+mod change;
+pub mod conformance;
 pub mod embedded;
-mod held;
 mod kept;
+pub mod log;
 pub mod memory;
+pub mod write;
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use model::{
-    Epoch, Position, Sequence, SessionId,
-    record::{AuditRecord, LogEntry, LogKind, ResultRecord, SessionRecord, StateRecord},
+    Position, SessionId,
+    record::{AuditRecord, ResultRecord, SessionRecord, StateRecord},
 };
-use parking_lot::RwLockReadGuard;
 use tokio::sync::watch;
 
 pub use embedded::{EmbeddedStore, Options};
+pub use log::{Log, NewEntry, Usage};
 pub use memory::MemoryStore;
+pub use write::{StoreWrite, WriteTicket};
 
 /// Why something could not be kept or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -73,44 +81,43 @@ pub enum Health {
     Fenced,
 }
 
-/// Keeps sessions and what belongs to them. Its methods never wait for the disk, except
-/// [`Store::audit`]; whoever has to know that something is on disk compares
-/// [`Store::written`] with [`Store::synced`].
-pub trait Store: Send + Sync {
-    /// Returns every kept session.
-    fn sessions(&self) -> Result<Vec<SessionRecord>, StoreError>;
+/// A place where a store can be opened, again and again.
+pub trait StoreBackend: Send + Sync {
+    /// Returns the greatest term that the place knows; 0 when it knows none.
+    fn last_term(&self) -> u64;
 
-    /// Keeps a session, replacing what was kept under its id.
-    fn save_session(&self, record: SessionRecord) -> Result<(), StoreError>;
-
-    /// Drops a session and all that belongs to it.
+    /// Opens the place and takes it away from whoever has it.
     ///
-    /// Handles of its logs go on working for whoever holds them, but nothing of that is kept.
-    fn forget_session(&self, id: &SessionId) -> Result<(), StoreError>;
+    /// Only with a term that is greater than the last one: otherwise another hub has it. May read
+    /// much: call it before others wait for you.
+    fn open(&self, term: u64) -> Result<Arc<dyn Store>, StoreError>;
+}
 
-    /// Opens one of a session's logs where it was left, or a new one with a new epoch.
+/// Keeps sessions and what belongs to them. Its methods never wait for the disk, except
+/// [`Store::audit`] and [`Store::close`]; whoever has to know that something is on disk has the
+/// [`WriteTicket`] of its write.
+pub trait Store: Send + Sync {
+    /// Returns the term that it was opened with.
+    fn term(&self) -> u64;
+
+    /// Returns who may write a session.
+    fn ownership(&self, session: &SessionId) -> Ownership;
+
+    /// Returns the sessions that are ours and were saved, smallest id first.
+    fn sessions(&self) -> Result<Vec<SessionId>, StoreError>;
+
+    /// Returns one session, with its logs where they were left, or new ones with new epochs.
     ///
     /// A restart drops logs, positions and states of sessions that were never saved.
-    fn open_log(&self, session: &SessionId, kind: LogKind) -> Result<Box<dyn Log>, StoreError>;
+    fn load(&self, session: &SessionId) -> Result<KeptSession, StoreError>;
 
-    /// Returns how far the log of a session's browser has been seen.
-    fn received(&self, session: &SessionId) -> Result<Option<Position>, StoreError>;
-
-    /// Keeps how far the log of a session's browser has been seen.
-    fn save_received(&self, session: &SessionId, seen: &Position) -> Result<(), StoreError>;
-
-    /// Returns the newest kept state of a session.
-    fn state(&self, session: &SessionId) -> Result<Option<StateRecord>, StoreError>;
-
-    /// Keeps a session's state, replacing the one before.
-    fn save_state(&self, session: &SessionId, record: StateRecord) -> Result<(), StoreError>;
+    /// Takes writes that belong together: they are on disk all or not at all, and refused all or
+    /// not at all. Batches reach the disk in order. The ticket of an empty batch is that of
+    /// everything before it.
+    fn write(&self, batch: Vec<StoreWrite>) -> Result<WriteTicket, StoreError>;
 
     /// Returns how the call with an idempotency key ended, unless that is too long ago.
     fn result(&self, key: &str) -> Result<Option<ResultRecord>, StoreError>;
-
-    /// Keeps how a call ended, for so long.
-    fn save_result(&self, key: &str, record: ResultRecord, ttl: Duration)
-    -> Result<(), StoreError>;
 
     /// Returns how large each kept result is, in bytes of its body, and how much of its time is left.
     fn results(&self) -> Result<Vec<(usize, Duration)>, StoreError>;
@@ -120,40 +127,42 @@ pub trait Store: Send + Sync {
     /// Numbers grow; a missing one was trimmed or is damaged.
     fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditLine>, StoreError>;
 
-    /// Adds an audit line. It reaches the disk a little later unless somebody waits for it.
-    fn append_audit(&self, record: AuditRecord) -> Result<(), StoreError>;
-
-    /// Keeps the writes until the returned value is dropped together: they are on disk all or
-    /// not at all. Short, and not within itself: the disk waits for it.
-    fn together(&self) -> Together<'_>;
-
-    /// Returns the number of the newest write. Numbers never fall, also those of other threads.
-    ///
-    /// Ask for it in order to wait for it: what lingers because nobody waits is written at once.
-    fn written(&self) -> u64;
-
-    /// Watches up to which number all writes are on disk, in order. A store without a disk
-    /// counts nothing: there both numbers stay 0, so that nobody waits.
-    fn synced(&self) -> watch::Receiver<u64>;
+    /// Wakes whoever holds tickets when more is on disk. Its value means nothing.
+    fn commits(&self) -> watch::Receiver<u64>;
 
     /// Returns whether writes reach the disk.
     fn health(&self) -> Health;
+
+    /// Writes what waits and lets the place go; an error says that something is not on disk.
+    ///
+    /// Waits for the disk: not for a thread that others wait for.
+    fn close(&self) -> Result<(), StoreError>;
 }
 
-/// For as long as this lives, nothing of what is written goes to disk without the rest.
-#[must_use]
-pub struct Together<'a>(Option<RwLockReadGuard<'a, ()>>);
+/// One session as it is kept.
+#[derive(Debug)]
+pub struct KeptSession {
+    /// Who it is; none when it was never saved.
+    pub record: Option<SessionRecord>,
+    /// What the hub tells the browser.
+    pub to_browser: Log,
+    /// What happened in it.
+    pub feed: Log,
+    /// How far the log of its browser has been seen.
+    pub received: Option<Position>,
+    /// Its newest state.
+    pub state: Option<StateRecord>,
+}
 
-impl<'a> Together<'a> {
-    /// Writes that a gate keeps together, or nothing where there is no disk.
-    pub(crate) fn new(gate: Option<RwLockReadGuard<'a, ()>>) -> Self {
-        Self(gate)
-    }
-
-    /// Lets the writes go.
-    pub fn end(self) {
-        drop(self.0);
-    }
+/// Who may write a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ownership {
+    /// Whether that is this store.
+    pub is_ours: bool,
+    /// The owner's term: greater than that of any owner before.
+    pub term: u64,
+    /// For how long nobody else can become the owner; `None` means until the place is opened again.
+    pub lease: Option<Duration>,
 }
 
 /// An audit line with its number.
@@ -163,58 +172,6 @@ pub struct AuditLine {
     pub number: u64,
     /// What happened.
     pub record: AuditRecord,
-}
-
-/// How much a log holds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Messages.
-    pub count: usize,
-    /// Their bytes, as [`LogEntry::size`] counts them.
-    pub bytes: usize,
-    /// How long the oldest has been there.
-    pub oldest_age: Duration,
-}
-
-/// A message that is about to get its number.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewEntry {
-    /// The message type, such as `event`.
-    pub kind: String,
-    /// The event's name, or empty.
-    pub name: String,
-    /// 0 information, 1 warning, 2 error.
-    pub level: u8,
-    /// The payload as JSON text.
-    pub body: String,
-}
-
-/// One numbered log. Numbers start at 1 and have no holes. It works while its store is open.
-///
-/// The caller orders its own calls; two handles on one log are not used at the same time.
-pub trait Log: Send {
-    /// Returns the log's name.
-    fn epoch(&self) -> Epoch;
-
-    /// Adds a message and returns its number.
-    ///
-    /// A crash may give a number again that was not yet on disk: tell nobody before it is.
-    fn append(&mut self, entry: NewEntry) -> Result<Sequence, StoreError>;
-
-    /// Returns the newest number that was ever given; 0 when none was.
-    fn newest(&self) -> Sequence;
-
-    /// Returns the first number that is still held; `newest + 1` when none is.
-    fn oldest(&self) -> Sequence;
-
-    /// Returns up to `limit` messages after a number, oldest first, without holes.
-    fn read(&self, after: Sequence, limit: usize) -> Result<Vec<LogEntry>, StoreError>;
-
-    /// Drops everything up to and including a number.
-    fn trim(&mut self, upto: Sequence) -> Result<(), StoreError>;
-
-    /// Returns how much is held.
-    fn usage(&self) -> Usage;
 }
 
 /// Returns the milliseconds since 1970, for display and for what must be known after a restart.

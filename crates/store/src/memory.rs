@@ -1,174 +1,116 @@
-//! Backend `memory`: everything is kept for as long as the process lives.
+//! Back-end `memory`: everything is kept for as long as the process lives.
 //!
-//! Nothing reaches a disk, so nothing waits for one: both write numbers stay 0.
+//! Nothing reaches a disk, so nothing waits for one: all tickets are done.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use model::{
-    Epoch, Position, Sequence, SessionId,
-    record::{AuditRecord, LogEntry, LogKind, ResultRecord, SessionRecord, StateRecord},
-};
+use model::{SessionId, record::ResultRecord};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::{
-    AuditLine, Health, Log, NewEntry, Store, StoreError, Together, Usage, held::Held, kept::Kept,
+    AuditLine, Health, KeptSession, Ownership, Store, StoreBackend, StoreError, StoreWrite,
+    WriteTicket, change::Change, kept::Kept,
 };
 
 /// Audit lines that are kept; one more drops the oldest.
 const AUDIT_LINES: usize = 10_000;
 
-/// Keeps everything in memory. Clones share it.
+/// Keeps everything in memory. Clones share it, and so does whoever opens it again.
 #[derive(Clone, Default)]
 pub struct MemoryStore {
-    // A blocking mutex: held for one map operation, never across an await.
-    kept: Arc<Mutex<Kept<MemoryLog>>>,
-    // Likewise: held to add or copy lines.
-    audit: Arc<Mutex<Audit>>,
-    synced: Arc<watch::Sender<u64>>,
+    // A blocking mutex: held for one batch or one look-up, never across an await.
+    memory: Arc<Mutex<Memory>>,
+    term: u64,
 }
 
 #[derive(Default)]
-struct Audit {
-    newest: u64,
-    lines: VecDeque<AuditLine>,
+struct Memory {
+    /// The term of whoever opened it last.
+    term: u64,
+    kept: Kept,
+    audit: VecDeque<Arc<AuditLine>>,
+}
+
+impl StoreBackend for MemoryStore {
+    fn last_term(&self) -> u64 {
+        self.memory.lock().term
+    }
+
+    fn open(&self, term: u64) -> Result<Arc<dyn Store>, StoreError> {
+        let mut memory = self.memory.lock();
+        if term <= memory.term {
+            return Err(StoreError::Fenced { ours: term, theirs: memory.term });
+        }
+        memory.term = term;
+        Ok(Arc::new(Self { memory: self.memory.clone(), term }))
+    }
 }
 
 impl Store for MemoryStore {
-    fn sessions(&self) -> Result<Vec<SessionRecord>, StoreError> {
-        Ok(self.kept.lock().sessions.values().cloned().collect())
+    fn term(&self) -> u64 {
+        self.term
     }
 
-    fn save_session(&self, record: SessionRecord) -> Result<(), StoreError> {
-        self.kept.lock().sessions.insert(record.id.clone(), record);
-        Ok(())
+    fn ownership(&self, _: &SessionId) -> Ownership {
+        let term = self.last_term();
+        Ownership { is_ours: term == self.term, term, lease: None }
     }
 
-    fn forget_session(&self, id: &SessionId) -> Result<(), StoreError> {
-        self.kept.lock().forget(id);
-        Ok(())
+    fn sessions(&self) -> Result<Vec<SessionId>, StoreError> {
+        Ok(self.memory.lock().kept.saved())
     }
 
-    fn open_log(&self, session: &SessionId, kind: LogKind) -> Result<Box<dyn Log>, StoreError> {
-        let mut kept = self.kept.lock();
-        let log = kept.logs.entry((session.clone(), kind)).or_insert_with(MemoryLog::create);
-        Ok(Box::new(log.clone()))
+    fn load(&self, session: &SessionId) -> Result<KeptSession, StoreError> {
+        let kept = || self.memory.lock().kept.load(session);
+        kept().or_else(|_| self.write(vec![StoreWrite::Open(session.clone())]).and_then(|_| kept()))
     }
 
-    fn received(&self, session: &SessionId) -> Result<Option<Position>, StoreError> {
-        Ok(self.kept.lock().received.get(session).cloned())
-    }
-
-    fn save_received(&self, session: &SessionId, seen: &Position) -> Result<(), StoreError> {
-        self.kept.lock().received.insert(session.clone(), seen.clone());
-        Ok(())
-    }
-
-    fn state(&self, session: &SessionId) -> Result<Option<StateRecord>, StoreError> {
-        Ok(self.kept.lock().states.get(session).map(|record| StateRecord::clone(record)))
-    }
-
-    fn save_state(&self, session: &SessionId, record: StateRecord) -> Result<(), StoreError> {
-        self.kept.lock().states.insert(session.clone(), Arc::new(record));
-        Ok(())
+    fn write(&self, batch: Vec<StoreWrite>) -> Result<WriteTicket, StoreError> {
+        let mut memory = self.memory.lock();
+        let Memory { term, kept, audit } = &mut *memory;
+        if *term != self.term {
+            return Err(StoreError::Fenced { ours: self.term, theirs: *term });
+        }
+        for write in batch {
+            kept.enter(write, |change| {
+                if let Change::Audit(line) = change {
+                    audit.push_back(line);
+                }
+            });
+        }
+        let surplus = audit.len().saturating_sub(AUDIT_LINES);
+        audit.drain(..surplus);
+        Ok(WriteTicket::done())
     }
 
     fn result(&self, key: &str) -> Result<Option<ResultRecord>, StoreError> {
-        Ok(self.kept.lock().results.get(key).cloned())
-    }
-
-    fn save_result(
-        &self,
-        key: &str,
-        record: ResultRecord,
-        ttl: Duration,
-    ) -> Result<(), StoreError> {
-        self.kept.lock().results.put(key.to_owned(), Arc::new(record), ttl);
-        Ok(())
+        Ok(self.memory.lock().kept.results.get(key).cloned())
     }
 
     fn results(&self) -> Result<Vec<(usize, Duration)>, StoreError> {
-        Ok(self.kept.lock().results.sizes())
+        Ok(self.memory.lock().kept.results.sizes())
     }
 
     fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditLine>, StoreError> {
-        let audit = self.audit.lock();
-        let skip = audit.lines.partition_point(|line| line.number <= after);
-        Ok(audit.lines.iter().skip(skip).take(limit).cloned().collect())
+        let audit = &self.memory.lock().audit;
+        let skip = audit.partition_point(|line| line.number <= after);
+        Ok(audit.iter().skip(skip).take(limit).map(|line| AuditLine::clone(line)).collect())
     }
 
-    fn append_audit(&self, record: AuditRecord) -> Result<(), StoreError> {
-        let mut audit = self.audit.lock();
-        audit.newest += 1;
-        let number = audit.newest;
-        audit.lines.push_back(AuditLine { number, record });
-        if audit.lines.len() > AUDIT_LINES {
-            audit.lines.pop_front();
-        }
-        Ok(())
-    }
-
-    fn together(&self) -> Together<'_> {
-        Together::new(None)
-    }
-
-    fn written(&self) -> u64 {
-        0
-    }
-
-    fn synced(&self) -> watch::Receiver<u64> {
-        self.synced.subscribe()
+    fn commits(&self) -> watch::Receiver<u64> {
+        watch::Sender::new(0).subscribe()
     }
 
     fn health(&self) -> Health {
-        Health::Ok
-    }
-}
-
-/// One log. Clones share it.
-#[derive(Clone)]
-struct MemoryLog {
-    epoch: Epoch,
-    // A blocking mutex: held for one operation on the queue, never across an await.
-    held: Arc<Mutex<Held>>,
-}
-
-impl MemoryLog {
-    fn create() -> Self {
-        Self { epoch: Epoch::mint(), held: Arc::default() }
-    }
-}
-
-impl Log for MemoryLog {
-    fn epoch(&self) -> Epoch {
-        self.epoch.clone()
+        match self.last_term() == self.term {
+            true => Health::Ok,
+            false => Health::Fenced,
+        }
     }
 
-    fn append(&mut self, entry: NewEntry) -> Result<Sequence, StoreError> {
-        let mut held = self.held.lock();
-        let entry = held.number(entry);
-        Ok(held.push(entry))
-    }
-
-    fn newest(&self) -> Sequence {
-        self.held.lock().newest()
-    }
-
-    fn oldest(&self) -> Sequence {
-        self.held.lock().oldest()
-    }
-
-    fn read(&self, after: Sequence, limit: usize) -> Result<Vec<LogEntry>, StoreError> {
-        Ok(self.held.lock().read(after, limit))
-    }
-
-    fn trim(&mut self, upto: Sequence) -> Result<(), StoreError> {
-        self.held.lock().trim(upto);
+    fn close(&self) -> Result<(), StoreError> {
         Ok(())
-    }
-
-    fn usage(&self) -> Usage {
-        self.held.lock().usage()
     }
 }
 
@@ -178,9 +120,6 @@ mod tests {
 
     #[tokio::test]
     async fn memory_conforms() {
-        crate::conformance::suite(|| {
-            let store = MemoryStore::default();
-            move || Box::new(store.clone()) as Box<dyn Store>
-        });
+        crate::conformance::suite(|| Arc::new(MemoryStore::default()));
     }
 }

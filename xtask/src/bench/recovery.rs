@@ -5,10 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, ensure};
-use model::{SessionId, record::LogKind};
+use anyhow::{Result, ensure};
+use model::SessionId;
 use serde_json::{Value, json};
-use store::{EmbeddedStore, NewEntry, Options, Store};
+use store::{EmbeddedStore, NewEntry, Options, Store, StoreWrite, WriteTicket};
 use tokio::{sync::Semaphore, task::JoinSet};
 
 use super::{
@@ -149,19 +149,18 @@ async fn appends(under_way: usize) -> Result<f64> {
     std::fs::create_dir_all(&folder)?;
     let store = EmbeddedStore::open(Options::new(folder.join("bench.sqlite")))?;
     let session = SessionId::parse("s_bench")?;
-    let mut log = store.open_log(&session, LogKind::ToBrowser)?;
-    let mut synced = store.synced();
+    let log = store.load(&session)?.to_browser;
     let entry =
         || NewEntry { kind: "event".into(), name: "tick".into(), level: 0, body: "x".repeat(500) };
     let (started, mut count) = (Instant::now(), 0_usize);
     while started.elapsed() < Duration::from_secs(1) {
+        let mut last = WriteTicket::done();
         for _ in 0..under_way {
-            log.append(entry())?;
+            last = store.write(vec![StoreWrite::Append(log.clone(), entry())])?;
             count += 1;
         }
-        let written = store.written();
-        synced.wait_for(|synced| *synced >= written).await.context("the store was closed")?;
-        log.trim(log.newest())?;
+        last.wait().await;
+        store.write(vec![StoreWrite::Trim(log.clone(), log.newest())])?;
     }
     Ok(count as f64 / started.elapsed().as_secs_f64())
 }

@@ -1,6 +1,5 @@
 //! Buffer and recovery against a simple model: a plain list of everything that was published.
 
-use model::record::LogKind;
 use proptest::prelude::*;
 use store::{MemoryStore, Store};
 
@@ -11,7 +10,9 @@ const LIMITS: ReplayLimits =
 
 fn new_log() -> ReplayLog {
     let session = model::SessionId::mint();
-    ReplayLog::new(MemoryStore::default().open_log(&session, LogKind::ToBrowser).unwrap())
+    let store = Arc::new(MemoryStore::default());
+    let log = store.load(&session).unwrap().to_browser;
+    ReplayLog::new(store, log)
 }
 
 fn entry(name: &str, level: u8) -> NewEntry {
@@ -21,7 +22,7 @@ fn entry(name: &str, level: u8) -> NewEntry {
 fn filled(count: usize) -> ReplayLog {
     let mut log = new_log();
     for _ in 0..count {
-        log.publish(entry("x", 0), &LIMITS).unwrap();
+        log.publish(entry("x", 0), None, &LIMITS).unwrap();
     }
     log
 }
@@ -69,7 +70,7 @@ async fn every_reason_is_told_apart_and_comes_without_messages() {
 async fn old_messages_expire() {
     let mut log = filled(3);
     tokio::time::advance(LIMITS.age + Duration::from_secs(1)).await;
-    log.publish(entry("new", 0), &LIMITS).unwrap();
+    log.publish(entry("new", 0), None, &LIMITS).unwrap();
     let page = resume(&mut log, 1);
     assert_eq!(page.refused, Some(RefusedResume::Expired));
     assert_eq!(numbers(&resume(&mut log, 3)), [4]);
@@ -80,7 +81,7 @@ async fn bytes_are_limited_too() {
     let limits = ReplayLimits { bytes: 1000, ..LIMITS };
     let mut log = new_log();
     for _ in 0..100 {
-        log.publish(entry(&"x".repeat(100), 0), &limits).unwrap();
+        log.publish(entry(&"x".repeat(100), 0), None, &limits).unwrap();
     }
     assert!(log.held() < 10, "{}", log.held());
 }
@@ -89,7 +90,7 @@ async fn bytes_are_limited_too() {
 async fn selections_are_partial_and_errors_can_come_first() {
     let mut log = new_log();
     for (name, level) in [("console", 0), ("network", 2), ("console", 2), ("dialog", 1)] {
-        log.publish(entry(name, level), &LIMITS).unwrap();
+        log.publish(entry(name, level), None, &LIMITS).unwrap();
     }
     let mut ask = |types: &[&str], errors_first| {
         let types = types.iter().map(|name| (*name).to_owned()).collect();
@@ -180,7 +181,7 @@ impl World {
             Step::Publish(count) => {
                 for _ in 0..count {
                     self.published += 1;
-                    let sequence = self.log.publish(entry("x", 0), &LIMITS).unwrap();
+                    let (sequence, _) = self.log.publish(entry("x", 0), None, &LIMITS).unwrap();
                     assert_eq!(sequence.0, self.published, "no number twice, no hole");
                     self.wire.push_back(sequence);
                 }

@@ -11,13 +11,11 @@ use std::{
 
 use model::{
     Change, CloseReason, Closing, Epoch, FromBrowser, Hello, InstanceId, Json, Level, Position,
-    SessionId, Tab, ToBrowser, Welcome,
-    id::random_text,
-    record::{LogKind, SessionRecord},
+    SessionId, Tab, ToBrowser, Welcome, id::random_text, record::SessionRecord,
 };
 use parking_lot::Mutex;
 use sha2::{Digest, Sha256};
-use store::StoreError;
+use store::{KeptSession, StoreError, StoreWrite, WriteTicket};
 use tokio::time::Instant;
 
 use super::{
@@ -59,6 +57,8 @@ pub struct Introduction {
 pub struct Attachment {
     session: Arc<Session>,
     number: u64,
+    /// What the session was written down with, and its resume token.
+    pub(crate) saved: Option<WriteTicket>,
 }
 
 impl Attachment {
@@ -103,8 +103,9 @@ impl Session {
         name: String,
     ) -> Result<Self, StoreError> {
         let hello = &introduction.hello;
+        let id = SessionId::mint();
         let record = SessionRecord {
-            id: SessionId::mint().to_string(),
+            id: id.to_string(),
             instance: instance.to_string(),
             name,
             kind: hello.kind.as_str().to_owned(),
@@ -119,27 +120,28 @@ impl Session {
             hidden_tabs: 0,
             away_since_ms: None,
         };
-        Self::restore(services, record)
+        let kept = services.store.load(&id)?;
+        Self::restore(services, record, kept)
     }
 
     /// Brings a session back as it was written down.
     pub(crate) fn restore(
         services: Arc<Services>,
         record: SessionRecord,
+        kept: KeptSession,
     ) -> Result<Self, StoreError> {
         let broken = |error: model::InvalidId| StoreError::Unavailable(error.to_string());
-        let id = SessionId::parse(&record.id).map_err(broken)?;
-        let outgoing = ReplayLog::guarded(services.store.open_log(&id, LogKind::ToBrowser)?);
-        let feed = ReplayLog::new(services.store.open_log(&id, LogKind::Feed)?);
+        let id = kept.feed.session().clone();
+        let outgoing = ReplayLog::guarded(services.store.clone(), kept.to_browser);
+        let feed = ReplayLog::new(services.store.clone(), kept.feed);
         let catalog = Catalog::restore(record.tabs, record.tools);
         let tabs = TabTable::restore(record.holders);
-        let received = services.store.received(&id)?;
-        let state = services.store.state(&id)?;
         let carried_by = record.carried_by.as_deref().map(InstanceId::parse).transpose();
         // A session that was made just now has never given a token.
         let known_before = record.resume_digest.is_some();
         let now = store::wall_clock_ms();
-        let state = state.map_or_else(StateCache::default, |kept| StateCache::restore(kept, now));
+        let state =
+            kept.state.map_or_else(StateCache::default, |state| StateCache::restore(state, now));
         let is_app = record.kind != model::Kind::Browser.as_str();
         let origin = record.origin.as_deref().filter(|_| is_app);
         let share = origin.map(|origin| services.origins.share(origin));
@@ -161,7 +163,7 @@ impl Session {
             core: Mutex::new(Core {
                 presence: Presence::restore(known_before, record.away_since_ms),
                 peer: PeerFacts::default(),
-                delivery: Delivery::new(outgoing, Inbox::restore(received)),
+                delivery: Delivery::new(outgoing, Inbox::restore(kept.received)),
                 feed,
                 calls: CallTable::default(),
                 state,
@@ -315,18 +317,19 @@ impl Session {
         if before == After::ConnectionWithCalls {
             Self::resume_calls(&mut core, same_life);
         }
-        self.record(&mut core, feed::entry("session", "connected", Level::Info, Json::null()));
+        let connected = feed::entry("session", "connected", Level::Info, Json::null());
         if !numbered {
             self.start_over(&mut core, hello.tabs);
         } else if (known_before && !recovered) || before == After::Restart {
             self.need_whole_state(&mut core);
         }
-        self.save(&core);
+        let write = self.to_write(&core);
+        let saved = self.record(&mut core, connected, [write]);
         self.services.metrics.connected.inc();
         drop(core);
         self.services.offers_changed();
         tracing::info!(session = %self.id, name = %self.name, connection = number, "attached");
-        Attachment { session: self.clone(), number }
+        Attachment { session: self.clone(), number, saved }
     }
 
     /// Takes in a peer that numbers nothing: whatever it told before may have changed since.
@@ -403,11 +406,12 @@ impl Session {
         let Some(link) = core.presence.leave() else { return };
         link.hearing.notify_waiters();
         let ended = self.suspend_or_end(&mut core, &link);
-        self.record(&mut core, feed::entry("session", "disconnected", Level::Info, Json::null()));
         self.unlist_later();
         self.forget_later(&mut core);
+        let disconnected = feed::entry("session", "disconnected", Level::Info, Json::null());
+        let write = self.to_write(&core);
         // Under the lock: whoever forgets it now does so after this, and nothing of it comes back.
-        self.save(&core);
+        self.record(&mut core, disconnected, [write]);
         // Likewise: who sees that it is gone finds it counted.
         self.services.metrics.connected.dec();
         drop(core);
@@ -487,8 +491,13 @@ impl Session {
         }
     }
 
-    /// Writes down who it is and what it offers; returns whether that is kept.
-    pub(super) fn save(&self, core: &Core) -> bool {
+    /// Writes down who it is and what it offers.
+    pub(super) fn save(&self, core: &Core) {
+        self.write(self.to_write(core), "session");
+    }
+
+    /// Returns the write of who it is and what it offers.
+    pub(super) fn to_write(&self, core: &Core) -> StoreWrite {
         let (tabs, tools) = core.catalog.record();
         let record = SessionRecord {
             tabs,
@@ -506,11 +515,7 @@ impl Session {
             carried_by: self.carried_by.as_ref().map(InstanceId::to_string),
             away_since_ms: core.presence.away_since_ms(),
         };
-        let saved = self.services.store.save_session(record);
-        if let Err(error) = &saved {
-            tracing::error!(session = %self.id, %error, "session not kept");
-        }
-        saved.is_ok()
+        StoreWrite::Session(self.id.clone(), Box::new(record))
     }
 }
 

@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 
 use model::{NumberedChange, Position};
+use store::WriteTicket;
 
 use crate::replay::{Inbox, ReplayLog};
 
@@ -12,12 +13,14 @@ pub(super) struct Delivery {
     pub(super) outgoing: ReplayLog,
     pub(super) inbox: Inbox,
     receipt: Receipt,
+    /// What the newest position of the peer's log was written with.
+    pub(super) received: WriteTicket,
     /// Acks that wait for the disk, with the write each waits for.
-    acks: VecDeque<(u64, Position)>,
+    acks: VecDeque<(WriteTicket, Position)>,
     /// Numbered messages that wait for the disk before anybody hears of them.
-    unsynced: VecDeque<(u64, NumberedChange)>,
-    /// The write after which the disk's news reach this session, if it waits for any.
-    pub(super) called_after: Option<u64>,
+    unsynced: VecDeque<(WriteTicket, NumberedChange)>,
+    /// The session is called when more is on disk.
+    pub(super) waits_for_disk: bool,
 }
 
 /// What the hub owes the peer for what came in on this connection.
@@ -34,8 +37,9 @@ enum Receipt {
 
 impl Delivery {
     pub(super) fn new(outgoing: ReplayLog, inbox: Inbox) -> Self {
-        let (receipt, acks, unsynced, called_after) = Default::default();
-        Self { outgoing, inbox, receipt, acks, unsynced, called_after }
+        let (receipt, acks, unsynced, waits_for_disk) = Default::default();
+        let received = WriteTicket::done();
+        Self { outgoing, inbox, receipt, received, acks, unsynced, waits_for_disk }
     }
 
     /// A new connection owes nothing for what the one before received: its welcome says how far
@@ -47,7 +51,7 @@ impl Delivery {
 
     /// One more message was received; returns how many wait for an ack now. None do while one must be
     /// asked for again: what comes then is acked with it.
-    pub(super) fn received(&mut self) -> u32 {
+    pub(super) fn count_received(&mut self) -> u32 {
         let count = match self.receipt {
             Receipt::Settled => 1,
             Receipt::AckOwed(count) => count + 1,
@@ -57,11 +61,11 @@ impl Delivery {
         count
     }
 
-    /// The store has not taken the newest message, and `write` was its last; returns whether the
-    /// message is the first that must be asked for again.
-    pub(super) fn refused(&mut self, write: u64) -> bool {
+    /// The store has not taken the newest message; returns whether that is the first that must be
+    /// asked for again.
+    pub(super) fn refused(&mut self) -> bool {
         self.inbox.take_back();
-        self.queue_ack(write);
+        self.queue_ack();
         std::mem::replace(&mut self.receipt, Receipt::AskOwed) != Receipt::AskOwed
     }
 
@@ -79,8 +83,8 @@ impl Delivery {
         self.inbox.seen().cloned()
     }
 
-    /// Has the ack that is owed, if any, wait for a write.
-    pub(super) fn queue_ack(&mut self, write: u64) {
+    /// Has the ack that is owed, if any, wait for the disk.
+    pub(super) fn queue_ack(&mut self) {
         let Receipt::AckOwed(_) = self.receipt else { return };
         self.receipt = Receipt::Settled;
         let Some(seen) = self.inbox.seen().cloned() else { return };
@@ -88,11 +92,11 @@ impl Delivery {
         if self.acks.len() > 1 {
             self.acks.pop_back();
         }
-        self.acks.push_back((write, seen));
+        self.acks.push_back((self.received.clone(), seen));
     }
 
     /// Has a numbered message wait for its write.
-    pub(super) fn queue_change(&mut self, write: u64, change: NumberedChange) {
+    pub(super) fn queue_change(&mut self, write: WriteTicket, change: NumberedChange) {
         self.unsynced.push_back((write, change));
         // The log's limits hold for what waits too: who misses something asks for it.
         let oldest = self.outgoing.oldest();
@@ -102,8 +106,8 @@ impl Delivery {
     }
 
     /// Takes out the next numbered message that is on disk.
-    pub(super) fn next_on_disk(&mut self, synced: u64) -> Option<NumberedChange> {
-        let (_, change) = self.unsynced.pop_front_if(|(write, _)| *write <= synced)?;
+    pub(super) fn next_on_disk(&mut self) -> Option<NumberedChange> {
+        let (_, change) = self.unsynced.pop_front_if(|(write, _)| write.is_done())?;
         if let Some(sequence) = change.sequence {
             self.outgoing.show(sequence);
         }
@@ -111,19 +115,23 @@ impl Delivery {
     }
 
     /// Takes out the newest position that is on disk and not acked.
-    pub(super) fn newest_ack(&mut self, synced: u64) -> Option<Position> {
+    pub(super) fn newest_ack(&mut self) -> Option<Position> {
         let mut newest = None;
-        while let Some((_, position)) = self.acks.pop_front_if(|(write, _)| *write <= synced) {
+        while let Some((_, position)) = self.acks.pop_front_if(|(write, _)| write.is_done()) {
             newest = Some(position);
         }
         newest
     }
 
-    /// Returns the first write that something waits for.
-    pub(super) fn next_write(&self) -> Option<u64> {
-        let ack = self.acks.front().map(|(write, _)| *write);
-        let change = self.unsynced.front().map(|(write, _)| *write);
-        ack.into_iter().chain(change).min()
+    /// Returns whether nothing waits for the disk.
+    pub(super) fn is_all_said(&self) -> bool {
+        self.acks.is_empty() && self.unsynced.is_empty()
+    }
+
+    /// Returns whether the first ack or message that waits for the disk need not wait any more.
+    pub(super) fn is_next_on_disk(&self) -> bool {
+        self.acks.front().is_some_and(|(write, _)| write.is_done())
+            || self.unsynced.front().is_some_and(|(write, _)| write.is_done())
     }
 
     /// Returns how many acks and messages wait for the disk.

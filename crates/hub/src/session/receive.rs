@@ -10,6 +10,7 @@ use model::{
     Level, NumberedChange, Position, ReplayPage, ReplayRequest, Reply, StateUpdate, ToBrowser,
 };
 use serde_json::json;
+use store::{NewEntry, StoreWrite, WriteTicket};
 
 use super::{Core, Session, refresh::Refresh};
 use crate::{
@@ -115,7 +116,7 @@ impl Session {
             Applied::Accepted => {
                 self.keep_state(core);
                 let entry = feed::of_change(&Change::State(update.clone()), core.state.version());
-                self.record(core, entry);
+                self.record(core, entry, None);
                 Ok(Reply::State(update))
             }
             // What came later by another way is newer than this answer.
@@ -125,17 +126,22 @@ impl Session {
 
     fn changed(self: &Arc<Self>, core: &mut Core, numbered: NumberedChange) -> Result<(), Closing> {
         let Some(sequence) = numbered.sequence else {
-            return self.apply(core, numbered.change).map(|_| ());
+            let (write, entry) = self.apply(core, numbered.change)?;
+            self.keep(core, write.into_iter(), entry);
+            return Ok(());
         };
         match core.delivery.inbox.offer(sequence) {
             Arrival::Deliver => {
-                // In one commit: a message on disk without its number would come again.
-                let together = self.services.store.together();
-                let kept = self.apply(core, numbered.change)? && self.keep_received(core);
-                together.end();
-                match kept {
-                    true => self.owe_ack(core),
-                    false => self.take_back(core),
+                let (write, entry) = self.apply(core, numbered.change)?;
+                // In one batch: a message on disk without its number would come again.
+                let seen = core.delivery.inbox.seen().cloned();
+                let seen = seen.map(|seen| StoreWrite::Received(self.id.clone(), seen));
+                match self.keep(core, write.into_iter().chain(seen), entry) {
+                    Some(ticket) => {
+                        core.delivery.received = ticket;
+                        self.owe_ack(core);
+                    }
+                    None => self.take_back(core),
                 }
             }
             Arrival::Duplicate => {
@@ -152,20 +158,26 @@ impl Session {
         Ok(())
     }
 
-    /// Writes down how far the browser's log has been seen; returns whether that is kept.
-    fn keep_received(&self, core: &Core) -> bool {
-        let Some(seen) = core.delivery.inbox.seen() else { return true };
-        let saved = self.services.store.save_received(&self.id, seen);
-        if let Err(error) = &saved {
-            tracing::error!(session = %self.id, %error, "position not kept");
+    /// Writes down what a change leaves; returns nothing when it is not kept.
+    fn keep(
+        &self,
+        core: &mut Core,
+        mut writes: impl Iterator<Item = StoreWrite>,
+        entry: Option<NewEntry>,
+    ) -> Option<WriteTicket> {
+        match entry {
+            Some(entry) => self.record(core, entry, writes),
+            None => match writes.next() {
+                Some(write) => self.write(write, "position"),
+                None => Some(WriteTicket::done()),
+            },
         }
-        saved.is_ok()
     }
 
     /// Does as if a message had not come, because the store does not take it: an ack would make
     /// the browser drop what nobody has.
     fn take_back(self: &Arc<Self>, core: &mut Core) {
-        if core.delivery.refused(self.services.disk.written()) {
+        if core.delivery.refused() {
             self.services.agenda.after(ASK_AGAIN_AFTER, Due::AskAgain(Arc::downgrade(self)));
         }
     }
@@ -178,8 +190,12 @@ impl Session {
         }
     }
 
-    /// Returns whether everything that must be kept of it is.
-    fn apply(self: &Arc<Self>, core: &mut Core, change: Change) -> Result<bool, Closing> {
+    /// Takes a change in; returns what must be kept of it, and its entry in the feed.
+    fn apply(
+        self: &Arc<Self>,
+        core: &mut Core,
+        change: Change,
+    ) -> Result<(Option<StoreWrite>, Option<NewEntry>), Closing> {
         // Whoever tells of a tab says what stands there: an app speaks for its own page only.
         if self.kind == Kind::App && is_of_tabs(&change) {
             return Err(Closing::new(CloseReason::ProtocolError, "only a browser has tabs"));
@@ -196,10 +212,10 @@ impl Session {
                     }
                     self.keep_state(core);
                 }
-                Applied::Older => return Ok(true),
+                Applied::Older => return Ok((None, None)),
                 Applied::NeedsWhole => {
                     self.need_whole_state(core);
-                    return Ok(true);
+                    return Ok((None, None));
                 }
                 Applied::OverLimit(limit) => {
                     return Err(refused(limit.to_string()));
@@ -212,8 +228,9 @@ impl Session {
         };
         let passing = !core.catalog.apply(&change)?;
         self.note_app_answer(core, &change);
-        // Before its number counts as received: a peer does not tell twice what was acked.
-        let saved = (!core.note_holders(&change) && passing) || self.save(core);
+        // In one batch with its number: a peer does not tell twice what was acked.
+        let changed = core.note_holders(&change) || !passing;
+        let write = changed.then(|| self.to_write(core));
         if matches!(change, Change::ToolsChanged { .. }) {
             let tools = core.catalog.app_tools();
             self.tool_count.store(tools.len(), Ordering::Relaxed);
@@ -221,7 +238,7 @@ impl Session {
             self.services.offers_changed();
         }
         let entry = feed::of_change(&change, core.state.version());
-        Ok(saved && self.record(core, entry))
+        Ok((write, Some(entry)))
     }
 
     /// Has the newest state written down soon; of several in a row only the last.
@@ -235,15 +252,13 @@ impl Session {
     pub(crate) fn keep_state_now(&self) {
         let mut core = self.core.lock();
         core.keep_state_due = false;
-        if let Some(record) = core.state.record(store::wall_clock_ms())
-            && let Err(error) = self.services.store.save_state(&self.id, record)
-        {
-            tracing::error!(session = %self.id, %error, "state not kept");
+        if let Some(record) = core.state.record(store::wall_clock_ms()) {
+            self.write(StoreWrite::State(self.id.clone(), record), "state");
         }
     }
 
     fn owe_ack(self: &Arc<Self>, core: &mut Core) {
-        match core.delivery.received() {
+        match core.delivery.count_received() {
             1 => self.services.agenda.after(ACK_AFTER, Due::Ack(Arc::downgrade(self))),
             ACK_EVERY.. => self.ack(core),
             _ => {}
@@ -283,7 +298,8 @@ impl Session {
         if let Some(reason) = page.refused {
             self.services.metrics.gaps.inc();
             let lost = json!({"reason": reason.as_str(), "upto": page.upto.sequence.0});
-            self.record(core, feed::entry("session", "gap", Level::Warning, Json::of(&lost)));
+            let entry = feed::entry("session", "gap", Level::Warning, Json::of(&lost));
+            self.record(core, entry, None);
             core.delivery.inbox.skip_to(page.upto);
             core.catalog.clear_tabs();
             self.need_whole_state(core);

@@ -1,7 +1,7 @@
 //! A session whose disk takes nothing for a long time.
 
 use model::{Epoch, Habits, Hello};
-use store::{EmbeddedStore, Options};
+use store::{EmbeddedStore, Options, Store};
 
 use super::*;
 use crate::{Batch, Hub, config::Config};
@@ -50,12 +50,13 @@ async fn what_waits_for_the_disk_has_a_limit() {
         let core = session.core.lock();
         core.delivery.waiting()
     };
-    let called = session.services.disk.waiting();
+    let called = session.services.waiting_for_disk.lock().len();
     assert!(acks <= 2 && unsynced <= 100 && called <= 2, "{acks} {unsynced} {called}");
     store.set_max_pages(None);
     let mut told = Vec::new();
     while told.last() != Some(&500) {
-        assert!(hub.kept_within(Duration::from_secs(30)).await);
+        let all = store.write(Vec::new()).unwrap();
+        assert!(hub.kept_within(&all, Duration::from_secs(30)).await);
         let Batch::Messages(messages) = outgoing.next().await else { panic!("it was closed") };
         told.extend(messages.iter().filter_map(|message| match message {
             ToBrowser::Changed(change) => change.sequence.map(|sequence| sequence.0),

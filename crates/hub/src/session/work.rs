@@ -10,6 +10,7 @@ use model::{
     ToBrowser, Work, record::AuditRecord,
 };
 use serde_json::json;
+use store::StoreWrite;
 use tokio::{sync::oneshot, time::Instant};
 
 use super::{Core, Session};
@@ -229,12 +230,9 @@ impl Ticket {
             call: Some(self.id.to_string()),
             trace: self.caller.trace.clone(),
         };
-        if let Err(error) = self.session.services.store.append_audit(audit) {
-            tracing::error!(call = %self.id, %error, "audit line not kept");
-        }
         let entry = feed::entry("call", &self.label, level, Json::of(&body));
         let mut core = self.session.core.lock();
-        self.session.record(&mut core, entry);
+        self.session.record(&mut core, entry, [StoreWrite::Audit(audit)]);
     }
 }
 

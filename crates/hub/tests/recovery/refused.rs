@@ -81,3 +81,18 @@ async fn what_the_store_refuses_is_not_acked_and_asked_for_again() {
     stop.cancel();
     run.await.unwrap();
 }
+
+#[tokio::test]
+async fn an_event_that_the_store_refuses_is_not_said_to_be_kept() {
+    let options = Options { queue_bytes: 20_000, ..Options::new(scratch()) };
+    let store = Arc::new(EmbeddedStore::open(options).unwrap());
+    let hub = Hub::open(hub::Config::default(), store, "test").unwrap();
+    let (peer, _out) = attach(&hub, &Epoch::mint()).await;
+    let notify = |bytes| {
+        let data = Json::of(&json!("x".repeat(bytes)));
+        peer.session().notify("e", Level::Info, data).1
+    };
+    assert!(notify(30_000).is_none(), "there is no room for it");
+    let ticket = notify(5).unwrap();
+    assert!(hub.kept_within(&ticket, Duration::from_secs(30)).await);
+}

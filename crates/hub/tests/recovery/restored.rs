@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use hub::{Config, Hub};
-use model::Epoch;
-use store::{MemoryStore, Store, wall_clock_ms};
+use model::{Epoch, SessionId, record::SessionRecord};
+use store::{MemoryStore, Store, StoreWrite, wall_clock_ms};
 use tokio_util::sync::CancellationToken;
 
 use crate::scene::attach;
@@ -30,16 +30,23 @@ async fn run(hub: &Hub, time: Duration) {
     run.await.unwrap();
 }
 
+/// The one session, as it is kept.
+fn kept(store: &MemoryStore) -> SessionRecord {
+    let id = store.sessions().unwrap().remove(0);
+    store.load(&id).unwrap().record.unwrap()
+}
+
 /// Since when the one session is away, as it is kept.
 fn away_since(store: &MemoryStore) -> Option<u64> {
-    store.sessions().unwrap()[0].away_since_ms
+    kept(store).away_since_ms
 }
 
 /// Says that the one session has been away for so long already; the wall clock cannot be paused.
 fn away_for(store: &MemoryStore, time: Duration) {
-    let mut record = store.sessions().unwrap().remove(0);
+    let mut record = kept(store);
     record.away_since_ms = Some(wall_clock_ms() - time.as_millis() as u64);
-    store.save_session(record).unwrap();
+    let id = SessionId::parse(&record.id).unwrap();
+    store.write(vec![StoreWrite::Session(id, Box::new(record))]).unwrap();
 }
 
 #[tokio::test(start_paused = true)]

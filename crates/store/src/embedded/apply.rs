@@ -9,10 +9,13 @@ use rusqlite::{Connection, Result, params};
 
 use super::{
     age,
-    changes::{Changes, Gone, LogChange, LogId, PlaceId},
+    changes::{Changes, LogChange},
     rows,
 };
-use crate::wall_clock_ms;
+use crate::{
+    change::{Gone, LogId, PlaceId},
+    wall_clock_ms,
+};
 
 /// Writes everything.
 pub(super) fn apply(connection: &Connection, changes: &Changes) -> Result<()> {

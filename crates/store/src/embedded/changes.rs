@@ -7,74 +7,18 @@
 use std::{
     collections::{HashMap, VecDeque},
     sync::Arc,
-    time::Duration,
 };
 
 use model::{
-    Epoch, Position, Sequence, SessionId,
-    record::{LogEntry, LogKind, ResultRecord, SessionRecord, StateRecord},
+    Position, SessionId,
+    record::{SessionRecord, StateRecord},
 };
 
 use super::weight::{FIXED, PLACE, Weight, put, put_all, take};
-use crate::AuditLine;
-
-/// A log's number in the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct LogId(pub u64);
-
-/// A message's place in the file; places grow in the order of writing.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct PlaceId(pub u64);
-
-/// A message and its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Placed {
-    pub place: PlaceId,
-    pub entry: Arc<LogEntry>,
-}
-
-/// What a log must hold: everything from `oldest` to `newest`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
-    pub id: LogId,
-    pub session: SessionId,
-    pub kind: LogKind,
-    pub epoch: Epoch,
-    pub newest: Sequence,
-    pub oldest: Sequence,
-}
-
-/// A result with the time that it is good for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct KeptResult {
-    pub record: Arc<ResultRecord>,
-    /// The wall clock, because a process does not outlive itself.
-    pub saved_ms: u64,
-    pub ttl: Duration,
-}
-
-/// What is gone with a session.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Gone {
-    pub logs: Vec<LogId>,
-    pub places: Vec<PlaceId>,
-}
-
-/// One write.
-pub(super) enum Change {
-    Session(Box<SessionRecord>),
-    Forget(SessionId, Gone),
-    Received(SessionId, Position),
-    State(SessionId, Arc<StateRecord>),
-    /// A log is like this now.
-    Open(Head),
-    /// … because it has one more message.
-    Append(Head, Placed),
-    /// … because these messages are gone.
-    Trim(Head, Vec<PlaceId>),
-    Result(String, KeptResult),
-    Audit(Arc<AuditLine>),
-}
+use crate::{
+    AuditLine,
+    change::{Change, Gone, Head, KeptResult, LogId, PlaceId, Placed},
+};
 
 /// Merged writes.
 #[derive(Default)]
@@ -99,41 +43,6 @@ pub(super) struct LogChange {
     pub entries: VecDeque<Placed>,
     /// Messages that are in the file and must not stay.
     pub dropped: Vec<PlaceId>,
-}
-
-impl Change {
-    /// Returns about how many bytes it takes while it waits.
-    pub fn weight(&self) -> usize {
-        match self {
-            Self::Session(record) => record.weight(),
-            Self::Open(_) | Self::Forget(..) | Self::Trim(..) => FIXED,
-            Self::Received(_, seen) => seen.weight(),
-            Self::State(_, record) => record.weight(),
-            Self::Append(_, placed) => FIXED + placed.weight(),
-            Self::Result(_, kept) => kept.weight(),
-            Self::Audit(line) => line.weight(),
-        }
-    }
-
-    /// Returns whether nobody waits for it, so that it may wait for others: the trace that calls
-    /// leave, and what is dropped from logs.
-    pub fn lingers(&self) -> bool {
-        match self {
-            Self::Audit(_) | Self::Trim(..) => true,
-            Self::Append(head, _) => head.kind == LogKind::Feed,
-            Self::Session(_)
-            | Self::Forget(..)
-            | Self::Received(..)
-            | Self::State(..)
-            | Self::Open(_)
-            | Self::Result(..) => false,
-        }
-    }
-
-    /// Returns whether it makes room, and so is taken when there is none.
-    pub fn frees(&self) -> bool {
-        matches!(self, Self::Forget(..) | Self::Trim(..))
-    }
 }
 
 impl Changes {

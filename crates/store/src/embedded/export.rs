@@ -15,12 +15,14 @@ use rusqlite::{Connection, OpenFlags, Row};
 use serde_json::{Value, json};
 
 use super::{
-    changes::{Head, LogId},
     operate::{connect, format_of},
     rows,
     table::{AUDIT, ENTRIES, LOGS, META, RECEIVED, RESULTS, SESSIONS, STATES, Table},
 };
-use crate::StoreError;
+use crate::{
+    StoreError,
+    change::{Head, LogId},
+};
 
 /// Writes out everything that can be trusted.
 pub fn export(path: &Path, out: &mut dyn Write) -> Result<(), StoreError> {
@@ -49,7 +51,7 @@ impl Export<'_> {
             rows::meta,
             |_, (key, value)| json!({"key": key, "value": value}),
         )?;
-        self.table(&SESSIONS, "session", rows::session, |_, record| json!(masked(record)))?;
+        self.table(&SESSIONS, "session", rows::session, |_, (_, record)| json!(masked(record)))?;
         self.table(&LOGS, "log", rows::head, |logs, head| {
             let line = line_of(&head);
             logs.insert(head.id, head);

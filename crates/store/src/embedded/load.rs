@@ -16,16 +16,16 @@ use model::{
 use rusqlite::{Connection, Result};
 
 use super::{
-    changes::{Gone, Head, KeptResult, LogId, PlaceId, Placed},
     rows,
     schema::Meta,
     table::{AUDIT, Count, ENTRIES, LOGS, RECEIVED, RESULTS, SESSIONS, STATES, Table},
 };
+use crate::change::{Gone, Head, KeptResult, LogId, PlaceId, Placed};
 
 /// Everything that can be trusted, and what cannot.
 #[derive(Default)]
 pub(super) struct Loaded {
-    pub sessions: BTreeMap<String, SessionRecord>,
+    pub sessions: BTreeMap<SessionId, SessionRecord>,
     pub logs: BTreeMap<LogId, LoadedLog>,
     pub received: HashMap<SessionId, Position>,
     pub states: HashMap<SessionId, Arc<StateRecord>>,
@@ -52,8 +52,8 @@ pub(super) struct LoadedLog {
 /// Reads the tables of the newest format, or of an older one.
 pub(super) fn load(connection: &Connection, format: u32) -> Result<Loaded> {
     let mut loaded = Loaded::default();
-    loaded.read(connection, &SESSIONS, rows::session, |loaded, record| {
-        loaded.sessions.insert(record.id.clone(), record);
+    loaded.read(connection, &SESSIONS, rows::session, |loaded, (id, record)| {
+        loaded.sessions.insert(id, record);
     })?;
     loaded.read(connection, &LOGS, rows::head, |loaded, head| {
         loaded.logs.insert(head.id, LoadedLog { head, entries: Vec::new() });
@@ -116,7 +116,7 @@ impl Loaded {
     /// What belongs to no session would stay for ever: nobody forgets it.
     fn drop_strays(&mut self) {
         let sessions = &self.sessions;
-        let is_stray = |session: &SessionId| !sessions.contains_key(session.as_str());
+        let is_stray = |session: &SessionId| !sessions.contains_key(session);
         let strays = &mut self.strays;
         self.logs.retain(|id, log| {
             let stray = is_stray(&log.head.session);

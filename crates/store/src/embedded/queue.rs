@@ -1,37 +1,30 @@
 //! Between those who write and the one thread that commits.
 //!
-//! [`Queue::push`] never waits: a write is taken at once or refused at once. When so many bytes
-//! wait that one more write would pass the limit, it is refused, and the store says that it is
+//! [`Queue::push`] never waits: a batch is taken at once or refused at once. When so many bytes
+//! wait that one more batch would pass the limit, it is refused, and the store says that it is
 //! degraded until the next commit; what makes room is always taken. Nothing is dropped.
 //!
 //! What somebody waits for is committed at once, with all that was written before it. What nobody
 //! waits for lingers, so that a commit costs many writes little instead of each of them much.
 
 use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
-use parking_lot::{Condvar, Mutex, RwLock, RwLockReadGuard};
+use model::record::LogKind;
+use parking_lot::{Condvar, Mutex};
 use tokio::sync::watch;
 
-use super::changes::{Change, Changes, PlaceId};
-use crate::{AuditLine, Health, StoreError};
+use super::{changes::Changes, weight::Weight};
+use crate::{AuditLine, Health, StoreError, StoreWrite, WriteTicket, kept::Kept};
 
 /// What waits, and how it stands with the disk.
 pub(super) struct Queue {
-    // A blocking mutex: held to add a write or to take all, never during I/O or an await.
+    // A blocking mutex: held to add a batch or to take all, never during I/O or an await.
     waiting: Mutex<Waiting>,
     changed: Condvar,
-    /// Held for reading while writes belong together, for writing while they are taken. Taken
-    /// before `waiting`.
-    gate: RwLock<()>,
-    synced: watch::Sender<u64>,
-    /// The last place that was given to a message.
-    last_place: AtomicU64,
+    synced: Arc<watch::Sender<u64>>,
     limit: usize,
     linger: Duration,
 }
@@ -42,6 +35,7 @@ struct Waiting {
     linger_until: Option<Instant>,
     /// The part that the writer is committing: its weight and its audit lines.
     taken: (usize, Vec<Arc<AuditLine>>),
+    /// The number of the newest batch.
     written: u64,
     health: Health,
     fenced: Option<StoreError>,
@@ -83,9 +77,8 @@ enum Next {
 }
 
 impl Queue {
-    /// Makes a queue that holds up to about so many bytes, for a file that ends at a place. What
-    /// nobody waits for lingers in it.
-    pub fn new(limit: usize, linger: Duration, last_place: PlaceId) -> Self {
+    /// Makes a queue that holds up to about so many bytes. What nobody waits for lingers in it.
+    pub fn new(limit: usize, linger: Duration) -> Self {
         let waiting = Waiting {
             changes: Changes::default(),
             linger_until: None,
@@ -99,26 +92,15 @@ impl Queue {
         Self {
             waiting: Mutex::new(waiting),
             changed: Condvar::new(),
-            gate: RwLock::new(()),
-            synced: watch::Sender::new(0),
-            last_place: AtomicU64::new(last_place.0),
+            synced: Arc::new(watch::Sender::new(0)),
             limit,
             linger,
         }
     }
 
-    /// Keeps what is pushed meanwhile in one commit.
-    pub fn together(&self) -> RwLockReadGuard<'_, ()> {
-        self.gate.read()
-    }
-
-    /// Returns a place that no message had since the file was opened.
-    pub fn next_place(&self) -> PlaceId {
-        PlaceId(self.last_place.fetch_add(1, Ordering::Relaxed) + 1)
-    }
-
-    /// Takes a write, or says why not.
-    pub fn push(&self, change: Change) -> Result<(), StoreError> {
+    /// Takes a batch and enters it into memory, or says why not. One that holds nothing ends the
+    /// lingering of what is there.
+    pub fn push(&self, kept: &mut Kept, batch: Vec<StoreWrite>) -> Result<WriteTicket, StoreError> {
         let mut waiting = self.waiting.lock();
         if let Some(fenced) = &waiting.fenced {
             return Err(fenced.clone());
@@ -126,36 +108,35 @@ impl Queue {
         if waiting.stage != Stage::Open {
             return Err(StoreError::Unavailable("it is closed".into()));
         }
-        let weight = waiting.changes.weight() + waiting.taken.0 + change.weight();
-        if weight > self.limit && !change.frees() {
+        let weight = waiting.changes.weight() + waiting.taken.0 + batch.weight();
+        if weight > self.limit && !batch.iter().all(frees) {
             return Err(waiting.refuse(self.limit));
         }
-        waiting.written += 1;
-        let number = waiting.written;
         // Lingering must never be why there is no room.
-        let lingers = change.lingers() && weight <= self.limit / 2;
-        let first = waiting.changes.is_empty();
-        waiting.changes.add(number, change);
+        let lingers = !batch.is_empty() && batch.iter().all(lingers) && weight <= self.limit / 2;
+        let was_empty = waiting.changes.is_empty();
+        let number = waiting.written + 1;
+        for write in batch {
+            kept.enter(write, |change| waiting.changes.add(number, change));
+        }
+        waiting.written = waiting.written.max(waiting.changes.upto);
+        let first = was_empty && !waiting.changes.is_empty();
         if first && lingers {
             waiting.linger_until = Some(Instant::now() + self.linger);
         }
         let hurried = !lingers && waiting.hurry();
+        let ticket = WriteTicket::new(self.synced.clone(), waiting.written);
         drop(waiting);
         // Once for all that is taken together: waking a thread costs as much as a call may.
         if first || hurried {
             self.changed.notify_one();
         }
-        Ok(())
+        Ok(ticket)
     }
 
-    /// Returns the number of the newest write. Who asks is going to wait for it: from now on
-    /// nothing lingers that was written up to it.
-    pub fn written(&self) -> u64 {
-        let mut waiting = self.waiting.lock();
-        if waiting.hurry() {
-            self.changed.notify_one();
-        }
-        waiting.written
+    /// Returns the error that every write gets since another hub has the store.
+    pub fn fenced(&self) -> Option<StoreError> {
+        self.waiting.lock().fenced.clone()
     }
 
     /// Watches up to which number everything is on disk.
@@ -217,10 +198,7 @@ impl Queue {
         let mut waiting = self.waiting.lock();
         loop {
             let due = match waiting.next(Instant::now()) {
-                Next::Take => {
-                    drop(waiting);
-                    return self.take_whole();
-                }
+                Next::Take => return waiting.take_all(),
                 Next::End { crash } => return Turn::End { crash },
                 Next::Wait(due) => due,
             };
@@ -233,12 +211,6 @@ impl Queue {
                 return Turn::Rest;
             }
         }
-    }
-
-    /// Takes everything, with nothing that belongs together half written.
-    fn take_whole(&self) -> Turn {
-        let _gate = self.gate.write();
-        self.waiting.lock().take_all()
     }
 
     /// Takes note that everything up to a number is on disk.
@@ -328,6 +300,26 @@ impl Waiting {
         self.health = Health::Degraded { reason: reason.clone() };
         StoreError::Unavailable(reason)
     }
+}
+
+/// Returns whether nobody waits for a write, so that it may wait for others: the trace that calls
+/// leave, and what is dropped from logs.
+fn lingers(write: &StoreWrite) -> bool {
+    match write {
+        StoreWrite::Audit(_) | StoreWrite::Trim(..) => true,
+        StoreWrite::Append(log, _) => log.kind() == LogKind::Feed,
+        StoreWrite::Session(..)
+        | StoreWrite::Open(_)
+        | StoreWrite::Forget(_)
+        | StoreWrite::Received(..)
+        | StoreWrite::State(..)
+        | StoreWrite::Result(..) => false,
+    }
+}
+
+/// Returns whether a write makes room, and so is taken when there is none.
+fn frees(write: &StoreWrite) -> bool {
+    matches!(write, StoreWrite::Forget(_) | StoreWrite::Trim(..))
 }
 
 #[cfg(test)]

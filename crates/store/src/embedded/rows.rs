@@ -13,11 +13,13 @@ use rusqlite::{Connection, Result, Row, types::ValueRef};
 use serde_json::to_string;
 
 use super::{
-    changes::{Head, KeptResult, LogId, PlaceId, Placed},
     schema::COUNTABLE,
     table::{AUDIT, ENTRIES, LOGS, META, RECEIVED, RESULTS, SESSIONS, STATES},
 };
-use crate::AuditLine;
+use crate::{
+    AuditLine,
+    change::{Head, KeptResult, LogId, PlaceId, Placed},
+};
 
 pub(super) fn put_meta(connection: &Connection, key: &str, value: &str) -> Result<()> {
     META.put(connection, &[text(key), text(value)])
@@ -31,11 +33,10 @@ pub(super) fn put_session(connection: &Connection, record: &SessionRecord) -> Re
     SESSIONS.put(connection, &[text(&record.id), text(&to_string(record).map_err(unwritable)?)])
 }
 
-pub(super) fn session(row: &Row<'_>) -> Option<SessionRecord> {
+pub(super) fn session(row: &Row<'_>) -> Option<(SessionId, SessionRecord)> {
     let record: SessionRecord = serde_json::from_str(str_of(row, 1)?).ok()?;
-    // Whoever reads the sessions relies on their ids.
-    SessionId::parse(&record.id).ok()?;
-    (str_of(row, 0)? == record.id).then_some(record)
+    let id = SessionId::parse(str_of(row, 0)?).ok()?;
+    (id.as_str() == record.id).then_some((id, record))
 }
 
 pub(super) fn put_head(connection: &Connection, head: &Head) -> Result<()> {

@@ -1,100 +1,62 @@
 //! What callers see: reads come from memory, writes go to memory and to the queue.
 //!
-//! A write is queued first and then entered into memory, under one lock: what was refused is
-//! nowhere, and the file gets everything in the order in which memory got it.
+//! Both under one lock: what was refused is nowhere, and the file gets everything in the order in
+//! which memory got it.
 
 use std::{sync::Arc, time::Duration};
 
-use model::{
-    Position, SessionId,
-    record::{AuditRecord, LogKind, ResultRecord, SessionRecord, StateRecord},
-};
+use model::{SessionId, record::ResultRecord};
 use tokio::sync::watch;
 
-use super::{
-    EmbeddedStore,
-    changes::{Change, KeptResult, LogId},
-    log::EmbeddedLog,
-    operate,
+use super::{EmbeddedStore, Options, operate};
+use crate::{
+    AuditLine, Health, KeptSession, Ownership, Store, StoreBackend, StoreError, StoreWrite,
+    WriteTicket,
 };
-use crate::{AuditLine, Health, Log, Store, StoreError, Together, wall_clock_ms};
+
+impl StoreBackend for Options {
+    fn last_term(&self) -> u64 {
+        operate::term(&self.path)
+    }
+
+    fn open(&self, term: u64) -> Result<Arc<dyn Store>, StoreError> {
+        let options = Self { term: Some(term), ..self.clone() };
+        Ok(Arc::new(EmbeddedStore::open(options)?))
+    }
+}
 
 impl Store for EmbeddedStore {
-    fn sessions(&self) -> Result<Vec<SessionRecord>, StoreError> {
-        Ok(self.kept.lock().kept.sessions.values().cloned().collect())
+    fn term(&self) -> u64 {
+        self.term
     }
 
-    fn save_session(&self, record: SessionRecord) -> Result<(), StoreError> {
-        let mut memory = self.kept.lock();
-        self.queue.push(Change::Session(Box::new(record.clone())))?;
-        memory.kept.sessions.insert(record.id.clone(), record);
-        Ok(())
+    fn ownership(&self, _: &SessionId) -> Ownership {
+        let (is_ours, term) = match self.queue.fenced() {
+            Some(StoreError::Fenced { theirs, .. }) => (false, theirs),
+            _ => (true, self.term),
+        };
+        Ownership { is_ours, term, lease: None }
     }
 
-    fn forget_session(&self, id: &SessionId) -> Result<(), StoreError> {
-        let mut memory = self.kept.lock();
-        let logs = memory.kept.logs_of(id);
-        EmbeddedLog::detach(&logs, |gone| self.queue.push(Change::Forget(id.clone(), gone)))?;
-        memory.kept.forget(id);
-        Ok(())
+    fn sessions(&self) -> Result<Vec<SessionId>, StoreError> {
+        Ok(self.kept.lock().saved())
     }
 
-    fn open_log(&self, session: &SessionId, kind: LogKind) -> Result<Box<dyn Log>, StoreError> {
-        let mut memory = self.kept.lock();
-        let key = (session.clone(), kind);
-        if let Some(log) = memory.kept.logs.get(&key) {
-            return Ok(Box::new(log.clone()));
-        }
-        let id = LogId(memory.newest_log.0 + 1);
-        let log = EmbeddedLog::create(id, session.clone(), kind, self.queue.clone())?;
-        memory.newest_log = id;
-        memory.kept.logs.insert(key, log.clone());
-        Ok(Box::new(log))
+    fn load(&self, session: &SessionId) -> Result<KeptSession, StoreError> {
+        let kept = || self.kept.lock().load(session);
+        kept().or_else(|_| self.write(vec![StoreWrite::Open(session.clone())]).and_then(|_| kept()))
     }
 
-    fn received(&self, session: &SessionId) -> Result<Option<Position>, StoreError> {
-        Ok(self.kept.lock().kept.received.get(session).cloned())
-    }
-
-    fn save_received(&self, session: &SessionId, seen: &Position) -> Result<(), StoreError> {
-        let mut memory = self.kept.lock();
-        self.queue.push(Change::Received(session.clone(), seen.clone()))?;
-        memory.kept.received.insert(session.clone(), seen.clone());
-        Ok(())
-    }
-
-    fn state(&self, session: &SessionId) -> Result<Option<StateRecord>, StoreError> {
-        Ok(self.kept.lock().kept.states.get(session).map(|record| StateRecord::clone(record)))
-    }
-
-    fn save_state(&self, session: &SessionId, record: StateRecord) -> Result<(), StoreError> {
-        let record = Arc::new(record);
-        let mut memory = self.kept.lock();
-        self.queue.push(Change::State(session.clone(), record.clone()))?;
-        memory.kept.states.insert(session.clone(), record);
-        Ok(())
+    fn write(&self, batch: Vec<StoreWrite>) -> Result<WriteTicket, StoreError> {
+        self.queue.push(&mut self.kept.lock(), batch)
     }
 
     fn result(&self, key: &str) -> Result<Option<ResultRecord>, StoreError> {
-        Ok(self.kept.lock().kept.results.get(key).cloned())
-    }
-
-    fn save_result(
-        &self,
-        key: &str,
-        record: ResultRecord,
-        ttl: Duration,
-    ) -> Result<(), StoreError> {
-        let record = Arc::new(record);
-        let kept = KeptResult { record: record.clone(), saved_ms: wall_clock_ms(), ttl };
-        let mut memory = self.kept.lock();
-        self.queue.push(Change::Result(key.to_owned(), kept))?;
-        memory.kept.results.put(key.to_owned(), record, ttl);
-        Ok(())
+        Ok(self.kept.lock().results.get(key).cloned())
     }
 
     fn results(&self) -> Result<Vec<(usize, Duration)>, StoreError> {
-        Ok(self.kept.lock().kept.results.sizes())
+        Ok(self.kept.lock().results.sizes())
     }
 
     fn audit(&self, after: u64, limit: usize) -> Result<Vec<AuditLine>, StoreError> {
@@ -107,27 +69,15 @@ impl Store for EmbeddedStore {
         Ok(lines)
     }
 
-    fn append_audit(&self, record: AuditRecord) -> Result<(), StoreError> {
-        let mut newest = self.audit_newest.lock();
-        let number = *newest + 1;
-        self.queue.push(Change::Audit(Arc::new(AuditLine { number, record })))?;
-        *newest = number;
-        Ok(())
-    }
-
-    fn together(&self) -> Together<'_> {
-        Together::new(Some(self.queue.together()))
-    }
-
-    fn written(&self) -> u64 {
-        self.queue.written()
-    }
-
-    fn synced(&self) -> watch::Receiver<u64> {
+    fn commits(&self) -> watch::Receiver<u64> {
         self.queue.synced()
     }
 
     fn health(&self) -> Health {
         self.queue.health()
+    }
+
+    fn close(&self) -> Result<(), StoreError> {
+        self.end(false)
     }
 }

@@ -9,6 +9,7 @@ mod operators;
 mod terms;
 
 use std::{
+    cell::RefCell,
     fs,
     path::{Path, PathBuf},
     time::Duration,
@@ -22,8 +23,11 @@ use model::{
 
 use super::*;
 use crate::{
-    AuditLine, Health, Log, Store,
-    conformance::{self, audit, entry, id, position, record, result, state, wait_for_sync},
+    AuditLine, Health, Store, StoreWrite,
+    conformance::{
+        self, append, audit, entry, id, kept, open_log, position, record, result, save, state,
+        wait_for_sync,
+    },
 };
 
 /// A folder that is gone with the test.
@@ -82,18 +86,25 @@ fn eventually(what: impl Fn() -> bool) {
 
 /// A session `s_1` with both logs, three messages each, a position, a state, a result.
 fn fill(store: &EmbeddedStore) {
-    store.save_session(record("s_1", "viewer")).unwrap();
+    store.write(vec![save("s_1", "viewer")]).unwrap();
     for kind in [LogKind::ToBrowser, LogKind::Feed] {
-        let mut log = store.open_log(&id("s_1"), kind).unwrap();
+        let log = open_log(store, "s_1", kind);
         for name in ["a", "b", "c"] {
-            log.append(entry(name)).unwrap();
+            append(store, &log, entry(name)).unwrap();
         }
     }
-    store.save_received(&id("s_1"), &position("b_1", 9)).unwrap();
-    store.save_state(&id("s_1"), state(3, "{}")).unwrap();
-    store.save_result("key", result("42"), Duration::from_secs(60)).unwrap();
-    store.append_audit(audit("click")).unwrap();
+    store.write(vec![StoreWrite::Received(id("s_1"), position("b_1", 9))]).unwrap();
+    store.write(vec![StoreWrite::State(id("s_1"), state(3, "{}"))]).unwrap();
+    store
+        .write(vec![StoreWrite::Result("key".into(), result("42"), Duration::from_secs(60))])
+        .unwrap();
+    store.write(vec![StoreWrite::Audit(audit("click"))]).unwrap();
     wait_for_sync(store);
+}
+
+/// Drops what a log holds up to a number.
+fn trim(store: &EmbeddedStore, log: &Log, upto: u64) -> Result<(), StoreError> {
+    store.write(vec![StoreWrite::Trim(log.clone(), Sequence(upto))]).map(drop)
 }
 
 /// Opens the file as an operator with other tools would.
@@ -103,9 +114,12 @@ fn by_hand(path: &Path, sql: &str) {
 
 #[test]
 fn embedded_conforms() {
+    let folders = RefCell::new(Vec::new());
     conformance::suite(|| {
         let folder = Folder::new();
-        move || Box::new(folder.open()) as Box<dyn Store>
+        let options = folder.options();
+        folders.borrow_mut().push(folder);
+        Arc::new(options)
     });
 }
 
@@ -131,7 +145,7 @@ fn ages_go_on_over_a_restart() {
     let filled = since.elapsed();
     drop(store);
     let store = folder.open();
-    let log = store.open_log(&id("s_1"), LogKind::Feed).unwrap();
+    let log = open_log(&store, "s_1", LogKind::Feed);
     let least = since.elapsed().saturating_sub(filled + Duration::from_millis(2));
     assert!(log.usage().oldest_age >= least, "closing and opening took {least:?}");
 }
@@ -153,9 +167,11 @@ fn the_write_ahead_log_stays_bounded() {
     let folder = Folder::new();
     let options = Options { checkpoint_pages: 50, ..folder.options() };
     let store = EmbeddedStore::open(options).unwrap();
-    store.save_session(record("s_1", "viewer")).unwrap();
+    store.write(vec![save("s_1", "viewer")]).unwrap();
     for version in 0..300 {
-        store.save_state(&id("s_1"), state(version, &"x".repeat(20_000))).unwrap();
+        store
+            .write(vec![StoreWrite::State(id("s_1"), state(version, &"x".repeat(20_000)))])
+            .unwrap();
         wait_for_sync(&store);
     }
     let size = fs::metadata(folder.beside("-wal")).unwrap().len();
@@ -166,12 +182,12 @@ fn the_write_ahead_log_stays_bounded() {
 fn closing_flushes_and_ends_writing() {
     let folder = Folder::new();
     let store = folder.open();
-    store.save_session(record("s_1", "viewer")).unwrap();
-    let mut log = store.open_log(&id("s_1"), LogKind::Feed).unwrap();
-    log.append(entry("a")).unwrap();
+    store.write(vec![save("s_1", "viewer")]).unwrap();
+    let log = open_log(&store, "s_1", LogKind::Feed);
+    let ticket = store.write(vec![StoreWrite::Append(log.clone(), entry("a"))]).unwrap();
     assert_eq!(store.close(), Ok(()));
-    assert_eq!(*store.synced().borrow(), store.written());
-    let refused = log.append(entry("b")).unwrap_err();
+    assert!(ticket.is_done());
+    let refused = append(&store, &log, entry("b")).unwrap_err();
     assert_eq!(refused.to_string(), "the store is not available: it is closed");
     assert_eq!(log.newest(), Sequence(1), "what was refused is not there");
     assert_eq!(store.close(), Ok(()), "closing twice is closing");
@@ -181,16 +197,16 @@ fn closing_flushes_and_ends_writing() {
 fn what_belongs_to_no_session_is_gone_after_a_restart() {
     let folder = Folder::new();
     let store = folder.open();
-    store.open_log(&id("s_9"), LogKind::Feed).unwrap().append(entry("a")).unwrap();
-    store.save_received(&id("s_9"), &position("b_1", 9)).unwrap();
+    append(&store, &open_log(&store, "s_9", LogKind::Feed), entry("a")).unwrap();
+    store.write(vec![StoreWrite::Received(id("s_9"), position("b_1", 9))]).unwrap();
     drop(store);
     let store = folder.open();
     assert_eq!(store.notices(), [] as [&str; 0], "nothing is wrong");
-    assert_eq!(store.received(&id("s_9")), Ok(None));
     drop(store);
     let report = operate::check(&folder.file()).unwrap();
     let left = report.tables.iter().filter(|table| table.rows > 0);
     assert_eq!(left.count(), 0, "{report:?}");
+    assert_eq!(folder.open().load(&id("s_9")).unwrap().received, None);
 }
 
 #[test]
@@ -198,11 +214,11 @@ fn what_a_forgotten_log_gets_is_not_written() {
     let folder = Folder::new();
     let store = folder.open();
     fill(&store);
-    let mut log = store.open_log(&id("s_1"), LogKind::Feed).unwrap();
-    store.forget_session(&id("s_1")).unwrap();
-    store.save_session(record("s_1", "another")).unwrap();
-    log.append(entry("late")).unwrap();
-    log.trim(Sequence(2)).unwrap();
+    let log = open_log(&store, "s_1", LogKind::Feed);
+    store.write(vec![StoreWrite::Forget(id("s_1"))]).unwrap();
+    store.write(vec![save("s_1", "another")]).unwrap();
+    append(&store, &log, entry("late")).unwrap();
+    trim(&store, &log, 2).unwrap();
     drop(store);
     let report = operate::check(&folder.file()).unwrap();
     assert_eq!(report.findings, [] as [&str; 0]);
@@ -215,7 +231,7 @@ fn the_audit_is_trimmed_by_number_and_age() {
     let folder = Folder::new();
     let store = EmbeddedStore::open(Options { audit_lines: 3, ..folder.options() }).unwrap();
     for _ in 0..5 {
-        store.append_audit(audit("click")).unwrap();
+        store.write(vec![StoreWrite::Audit(audit("click"))]).unwrap();
     }
     wait_for_sync(&store);
     let numbers = |store: &EmbeddedStore| -> Vec<u64> {
@@ -224,7 +240,7 @@ fn the_audit_is_trimmed_by_number_and_age() {
     assert_eq!(numbers(&store), [3, 4, 5]);
     let old = AuditRecord { at_ms: 5, ..audit("click") };
     for record in [old.clone(), old, audit("click")] {
-        store.append_audit(record).unwrap();
+        store.write(vec![StoreWrite::Audit(record)]).unwrap();
     }
     drop(store);
     let audit_age = Duration::from_secs(12 * 3600);
@@ -234,6 +250,6 @@ fn the_audit_is_trimmed_by_number_and_age() {
     let store = EmbeddedStore::open(Options { audit_age: Duration::ZERO, ..folder.options() });
     let store = store.unwrap();
     assert_eq!(numbers(&store), [] as [u64; 0]);
-    store.append_audit(audit("click")).unwrap();
+    store.write(vec![StoreWrite::Audit(audit("click"))]).unwrap();
     assert_eq!(numbers(&store), [9], "no number is used again");
 }

@@ -4,11 +4,14 @@ use std::{borrow::Borrow, collections::HashMap, hash::Hash, sync::Arc};
 
 use model::{
     Position,
-    record::{SessionRecord, StateRecord, TabRecord, ToolRecord},
+    record::{AuditRecord, ResultRecord, SessionRecord, StateRecord, TabRecord, ToolRecord},
 };
 
-use super::changes::{Gone, KeptResult, LogChange, Placed};
-use crate::AuditLine;
+use super::changes::LogChange;
+use crate::{
+    AuditLine, StoreWrite,
+    change::{Gone, KeptResult, Placed},
+};
 
 /// What a table, a key and an allocation cost beside the content, roughly.
 pub(super) const FIXED: usize = 128;
@@ -20,6 +23,27 @@ pub(super) const PLACE: usize = 8;
 pub(super) trait Weight {
     /// Returns about how many bytes it takes while it waits.
     fn weight(&self) -> usize;
+}
+
+impl Weight for Vec<StoreWrite> {
+    fn weight(&self) -> usize {
+        self.iter().map(Weight::weight).sum()
+    }
+}
+
+impl Weight for StoreWrite {
+    fn weight(&self) -> usize {
+        match self {
+            Self::Session(_, record) => record.weight(),
+            Self::Open(_) => 2 * FIXED,
+            Self::Forget(_) | Self::Trim(..) => FIXED,
+            Self::Received(_, seen) => seen.weight(),
+            Self::State(_, record) => record.weight(),
+            Self::Append(_, entry) => 2 * FIXED + entry.name.len() + entry.body.len(),
+            Self::Result(_, record, _) => record.weight(),
+            Self::Audit(record) => record.weight(),
+        }
+    }
 }
 
 impl Weight for SessionRecord {
@@ -40,7 +64,7 @@ impl Weight for Position {
     }
 }
 
-impl Weight for Arc<StateRecord> {
+impl Weight for StateRecord {
     fn weight(&self) -> usize {
         FIXED + self.state.len()
     }
@@ -65,15 +89,33 @@ impl Weight for LogChange {
     }
 }
 
-impl Weight for KeptResult {
+impl Weight for ResultRecord {
     fn weight(&self) -> usize {
-        2 * FIXED + self.record.body.len()
+        2 * FIXED + self.body.len()
     }
 }
 
-impl Weight for Arc<AuditLine> {
+impl Weight for KeptResult {
     fn weight(&self) -> usize {
-        2 * FIXED + self.record.tool.len()
+        self.record.weight()
+    }
+}
+
+impl Weight for AuditRecord {
+    fn weight(&self) -> usize {
+        2 * FIXED + self.tool.len()
+    }
+}
+
+impl Weight for AuditLine {
+    fn weight(&self) -> usize {
+        self.record.weight()
+    }
+}
+
+impl<T: Weight> Weight for Arc<T> {
+    fn weight(&self) -> usize {
+        (**self).weight()
     }
 }
 

@@ -20,7 +20,7 @@ use std::{
 };
 
 use model::id::{random_number, random_text};
-use store::{EmbeddedStore, Health, Options, Store};
+use store::{EmbeddedStore, Health, Options, Store, StoreWrite};
 
 /// A small generator of numbers that look random; the seed is all there is.
 struct Dice(u64);
@@ -76,11 +76,16 @@ fn open(path: &Path) -> EmbeddedStore {
     EmbeddedStore::open(options).unwrap_or_else(|error| panic!("it does not open: {error}"))
 }
 
+/// Writes one thing.
+fn write(store: &EmbeddedStore, write: StoreWrite) {
+    store.write(vec![write]).unwrap();
+}
+
 /// Waits until everything that was written so far is on disk.
 fn wait_for_sync(store: &EmbeddedStore) {
-    let (written, synced) = (store.written(), store.synced());
+    let ticket = store.write(Vec::new()).unwrap();
     let until = std::time::Instant::now() + Duration::from_secs(30);
-    while *synced.borrow() < written {
+    while !ticket.is_done() {
         assert!(std::time::Instant::now() < until, "nothing is synced: {:?}", store.health());
         assert_ne!(store.health(), Health::Fenced);
         std::thread::yield_now();

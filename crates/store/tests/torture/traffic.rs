@@ -4,15 +4,15 @@
 //! from one that was killed. For every message of a session's feed the state and then the
 //! received position are written with the same number: on disk they are never ahead of it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use model::{
     Epoch, Position, Sequence, SessionId,
     record::{AuditRecord, LogKind, SessionRecord, StateRecord},
 };
-use store::{EmbeddedStore, Log, NewEntry, Store};
+use store::{EmbeddedStore, Log, NewEntry, Store, StoreWrite, conformance};
 
-use crate::{Dice, wait_for_sync};
+use crate::{Dice, wait_for_sync, write};
 
 /// Sessions of the traffic.
 pub const SESSIONS: [&str; 3] = ["s_1", "s_2", "s_3"];
@@ -22,7 +22,7 @@ pub const KINDS: [(&str, LogKind); 2] = [("out", LogKind::ToBrowser), ("feed", L
 /// Writes at random until it has done so many steps; `tell` gets a line for each.
 pub fn run(store: &EmbeddedStore, dice: &mut Dice, steps: u64, tell: &mut dyn FnMut(String)) {
     for session in SESSIONS {
-        store.save_session(record(session)).unwrap();
+        write(store, save(&id(session)));
     }
     for _ in 0..steps {
         let session = SESSIONS[dice.roll(3) as usize];
@@ -34,22 +34,21 @@ pub fn run(store: &EmbeddedStore, dice: &mut Dice, steps: u64, tell: &mut dyn Fn
             1 => trim(store, dice, session, tell),
             2 => {
                 let visitor = id(&format!("s_visitor_{}", dice.roll(1 << 40)));
-                store.save_session(record(visitor.as_str())).unwrap();
-                append(&mut *store.open_log(&visitor, LogKind::Feed).unwrap(), dice, "visitor");
-                store.forget_session(&visitor).unwrap();
+                write(store, save(&visitor));
+                append(store, &open_log(store, visitor.as_str(), "feed"), dice, "visitor");
+                write(store, StoreWrite::Forget(visitor));
             }
-            3 => store.append_audit(audit(dice)).unwrap(),
+            3 => write(store, StoreWrite::Audit(audit(dice))),
             4..12 => {
-                let mut log = store.open_log(&id(session), LogKind::ToBrowser).unwrap();
-                let line = append(&mut *log, dice, "out");
+                let line = append(store, &open_log(store, session, "out"), dice, "out");
                 tell(format!("append {session} out {line}"));
             }
             _ => {
-                let mut feed = store.open_log(&id(session), LogKind::Feed).unwrap();
-                let line = append(&mut *feed, dice, "feed");
+                let feed = open_log(store, session, "feed");
+                let line = append(store, &feed, dice, "feed");
                 let number = feed.newest().0;
-                store.save_state(&id(session), state(number)).unwrap();
-                store.save_received(&id(session), &position(number)).unwrap();
+                write(store, StoreWrite::State(id(session), state(number)));
+                write(store, StoreWrite::Received(id(session), position(number)));
                 tell(format!("append {session} feed {line}"));
             }
         }
@@ -58,30 +57,31 @@ pub fn run(store: &EmbeddedStore, dice: &mut Dice, steps: u64, tell: &mut dyn Fn
 
 /// Does one thing in the life of one session, which may end and begin again.
 pub fn live(store: &EmbeddedStore, session: &SessionId, dice: &mut Dice) {
-    store.save_session(record(session.as_str())).unwrap();
-    let mut log = store.open_log(session, KINDS[dice.roll(2) as usize].1).unwrap();
+    write(store, save(session));
+    let log = open_log(store, session.as_str(), KINDS[dice.roll(2) as usize].0);
+    let upto = log.newest().0.saturating_sub(dice.roll(30));
     match dice.roll(20) {
-        0 => store.forget_session(session).unwrap(),
-        1..5 => log.trim(Sequence(log.newest().0.saturating_sub(dice.roll(30)))).unwrap(),
-        5 => store.append_audit(audit(dice)).unwrap(),
-        6 => store.save_state(session, state(dice.roll(1000))).unwrap(),
-        _ => drop(append(&mut *log, dice, "life")),
+        0 => write(store, StoreWrite::Forget(session.clone())),
+        1..5 => write(store, StoreWrite::Trim(log, Sequence(upto))),
+        5 => write(store, StoreWrite::Audit(audit(dice))),
+        6 => write(store, StoreWrite::State(session.clone(), state(dice.roll(1000)))),
+        _ => drop(append(store, &log, dice, "life")),
     }
 }
 
-fn append(log: &mut dyn Log, dice: &mut Dice, name: &str) -> String {
+fn append(store: &EmbeddedStore, log: &Log, dice: &mut Dice, name: &str) -> String {
     let body = format!("{}{}", dice.roll(1 << 60), "x".repeat(dice.roll(700) as usize));
     let entry = NewEntry { kind: "event".into(), name: name.into(), level: 1, body: body.clone() };
-    let number = log.append(entry).unwrap();
+    let number = conformance::append(store, log, entry).unwrap();
     format!("{} {number} {body}", log.epoch())
 }
 
 fn trim(store: &EmbeddedStore, dice: &mut Dice, session: &str, tell: &mut dyn FnMut(String)) {
-    let (word, kind) = KINDS[dice.roll(2) as usize];
-    let mut log = store.open_log(&id(session), kind).unwrap();
+    let (word, _) = KINDS[dice.roll(2) as usize];
+    let log = open_log(store, session, word);
     let upto = log.newest().0.saturating_sub(dice.roll(60));
     tell(format!("trim {session} {word} {upto}"));
-    log.trim(Sequence(upto)).unwrap();
+    write(store, StoreWrite::Trim(log, Sequence(upto)));
 }
 
 /// What must be in one log.
@@ -144,7 +144,7 @@ impl Witness {
             }
             assert!(newest >= expected.synced, "{name}: {newest} of {}", expected.synced);
             assert!(oldest <= expected.trimmed + 1, "{name}: nobody trimmed up to {oldest}");
-            let held = log.read(Sequence(0), usize::MAX).unwrap();
+            let held = log.read(Sequence(0), usize::MAX);
             assert!(held.iter().map(|entry| entry.sequence).eq(oldest..=newest), "{name}: a hole");
             for entry in held {
                 let told = expected.bodies.get(&entry.sequence);
@@ -154,23 +154,29 @@ impl Witness {
                 check_order(store, session, newest);
             }
         }
-        let kept: HashSet<_> = store.sessions().unwrap().into_iter().map(|kept| kept.id).collect();
+        let kept = store.sessions().unwrap();
         let synced = self.logs.iter().filter(|(_, expected)| expected.synced > 0);
-        assert!(synced.into_iter().all(|((session, _), _)| kept.contains(session)));
+        assert!(synced.into_iter().all(|((session, _), _)| kept.contains(&id(session))));
     }
 }
 
 /// A commit holds everything that was written before what it holds.
 fn check_order(store: &EmbeddedStore, session: &str, newest: u64) {
-    let version = store.state(&id(session)).unwrap().map_or(0, |state| state.version);
-    let received = store.received(&id(session)).unwrap().map_or(0, |seen| seen.sequence.0);
+    let loaded = store.load(&id(session)).unwrap();
+    let version = loaded.state.map_or(0, |state| state.version);
+    let received = loaded.received.map_or(0, |seen| seen.sequence.0);
     assert!(received <= version && version <= newest, "{received} {version} {newest}");
     assert!(newest <= received + 1, "{received} of {newest}: writes are not apart");
 }
 
-pub fn open_log(store: &EmbeddedStore, session: &str, kind: &str) -> Box<dyn Log> {
+pub fn open_log(store: &EmbeddedStore, session: &str, kind: &str) -> Log {
     let (_, kind) = KINDS.into_iter().find(|(word, _)| *word == kind).unwrap();
-    store.open_log(&id(session), kind).unwrap()
+    conformance::open_log(store, session, kind)
+}
+
+/// The write that saves a session.
+fn save(session: &SessionId) -> StoreWrite {
+    StoreWrite::Session(session.clone(), Box::new(record(session.as_str())))
 }
 
 pub fn id(text: &str) -> SessionId {

@@ -1,169 +1,207 @@
 //! What lingers, what does not, and that both keep their order. No clock runs here: the time of a
 //! decision is given, and a queue that would wait an hour where it must not never answers.
 
-use model::{
-    Epoch, Sequence,
-    record::{LogEntry, LogKind},
+use super::*;
+use crate::{
+    Log,
+    conformance::{audit, entry, id, position, save},
 };
-
-use super::{
-    super::changes::{Head, LogId, Placed},
-    *,
-};
-use crate::conformance::{audit, id, position, record};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-fn queue() -> Queue {
-    Queue::new(1 << 20, HOUR, PlaceId(0))
+/// A queue and the memory that its writes are entered into.
+struct Scene {
+    queue: Arc<Queue>,
+    kept: Kept,
 }
 
-fn line(number: u64) -> Change {
-    Change::Audit(Arc::new(AuditLine { number, record: audit("click") }))
+impl Scene {
+    fn with_room_for(bytes: usize) -> Self {
+        Self {
+            queue: Arc::new(Queue::new(bytes, HOUR)),
+            kept: Kept { is_written_down: true, ..Kept::default() },
+        }
+    }
+
+    fn new() -> Self {
+        Self::with_room_for(1 << 20)
+    }
+
+    fn push(&mut self, write: StoreWrite) -> WriteTicket {
+        self.queue.push(&mut self.kept, vec![write]).unwrap()
+    }
+
+    /// Returns a log with a message in it, all of which is on disk.
+    fn log(&mut self, kind: LogKind) -> Log {
+        self.push(StoreWrite::Open(id("s_1")));
+        let log = self.kept.session(&id("s_1")).log(kind).clone().unwrap();
+        self.push(StoreWrite::Append(log.clone(), entry("first")));
+        self.clear();
+        log
+    }
+
+    /// Takes all that is there.
+    fn clear(&mut self) {
+        self.queue.push(&mut self.kept, Vec::new()).unwrap();
+        self.queue.take(None);
+    }
+
+    /// Returns what the queue would do now, and after the time that anything may linger.
+    fn decisions(&self) -> [Next; 2] {
+        let (waiting, now) = (self.queue.waiting.lock(), Instant::now());
+        [waiting.next(now), waiting.next(now + HOUR)]
+    }
+
+    #[track_caller]
+    fn check_lingers(&self) {
+        let [now, later] = self.decisions();
+        assert!(matches!(now, Next::Wait(Some(_))), "{now:?}");
+        assert_eq!(later, Next::Take, "not for longer than its time");
+    }
+
+    #[track_caller]
+    fn check_taken(&self, lines: &[u64]) -> Changes {
+        assert_eq!(self.decisions(), [Next::Take, Next::Take]);
+        let Turn::Write(changes) = self.queue.take(None) else { panic!("not taken") };
+        let numbers: Vec<_> = changes.audit.iter().map(|line| line.number).collect();
+        assert_eq!(numbers.as_slice(), lines);
+        assert_eq!(changes.upto, self.queue.waiting.lock().written);
+        assert_eq!(self.decisions(), [Next::Wait(None), Next::Wait(None)], "nothing is left");
+        *changes
+    }
 }
 
-fn seen(sequence: u64) -> Change {
-    Change::Received(id("s_1"), position("b_1", sequence))
+fn line() -> StoreWrite {
+    StoreWrite::Audit(audit("click"))
 }
 
-fn head(kind: LogKind) -> Head {
-    let epoch = Epoch::parse("e_1").unwrap();
-    let (newest, oldest) = (Sequence(1), Sequence(1));
-    Head { id: LogId(1), session: id("s_1"), kind, epoch, newest, oldest }
-}
-
-fn message(kind: LogKind) -> Change {
-    let entry = LogEntry {
-        sequence: 1,
-        at_ms: 1,
-        kind: "event".into(),
-        name: "tick".into(),
-        level: 0,
-        body: "{}".into(),
-    };
-    Change::Append(head(kind), Placed { place: PlaceId(1), entry: Arc::new(entry) })
-}
-
-/// Returns what the queue would do now, and after the time that anything may linger.
-fn decisions(queue: &Queue) -> [Next; 2] {
-    let (waiting, now) = (queue.waiting.lock(), Instant::now());
-    [waiting.next(now), waiting.next(now + HOUR)]
-}
-
-#[track_caller]
-fn check_lingers(queue: &Queue) {
-    let [now, later] = decisions(queue);
-    assert!(matches!(now, Next::Wait(Some(_))), "{now:?}");
-    assert_eq!(later, Next::Take, "not for longer than its time");
-}
-
-#[track_caller]
-fn check_taken(queue: &Queue, lines: &[u64], upto: u64) -> Changes {
-    assert_eq!(decisions(queue), [Next::Take, Next::Take]);
-    let Turn::Write(changes) = queue.take(None) else { panic!("not taken") };
-    let numbers: Vec<_> = changes.audit.iter().map(|line| line.number).collect();
-    assert_eq!((numbers.as_slice(), changes.upto), (lines, upto));
-    assert_eq!(decisions(queue), [Next::Wait(None), Next::Wait(None)], "nothing is left");
-    *changes
+fn seen(sequence: u64) -> StoreWrite {
+    StoreWrite::Received(id("s_1"), position("b_1", sequence))
 }
 
 #[test]
 fn what_nobody_waits_for_lingers() {
-    for change in [line(1), message(LogKind::Feed), Change::Trim(head(LogKind::Feed), vec![])] {
-        let queue = queue();
-        queue.push(change).unwrap();
-        check_lingers(&queue);
-        queue.push(line(2)).unwrap();
-        check_lingers(&queue);
+    let mut scene = Scene::new();
+    let feed = scene.log(LogKind::Feed);
+    let trim = StoreWrite::Trim(feed.clone(), feed.newest());
+    for write in [line(), StoreWrite::Append(feed, entry("tick")), trim] {
+        scene.push(write);
+        scene.check_lingers();
+        scene.push(line());
+        scene.check_lingers();
+        scene.clear();
     }
 }
 
 #[test]
 fn more_of_it_makes_nothing_wait_longer() {
-    let queue = queue();
-    queue.push(line(1)).unwrap();
-    let until = queue.waiting.lock().linger_until;
-    queue.push(line(2)).unwrap();
-    assert_eq!(queue.waiting.lock().linger_until, until);
+    let mut scene = Scene::new();
+    scene.push(line());
+    let until = scene.queue.waiting.lock().linger_until;
+    scene.push(line());
+    assert_eq!(scene.queue.waiting.lock().linger_until, until);
 }
 
 #[test]
 fn what_somebody_waits_for_is_taken_at_once_with_all_before_it() {
+    let mut scene = Scene::new();
+    let log = scene.log(LogKind::ToBrowser);
     let urgent = [
         seen(1),
-        message(LogKind::ToBrowser),
-        Change::Session(Box::new(record("s_1", "viewer"))),
-        Change::Open(head(LogKind::Feed)),
+        StoreWrite::Append(log, entry("tick")),
+        save("s_1", "viewer"),
+        StoreWrite::Open(id("s_2")),
     ];
-    for change in urgent {
-        let queue = queue();
-        queue.push(line(1)).unwrap();
-        queue.push(change).unwrap();
-        queue.push(line(2)).unwrap();
-        check_taken(&queue, &[1, 2], 3);
-        queue.push(line(3)).unwrap();
-        check_lingers(&queue);
+    for (write, round) in urgent.into_iter().zip(0..) {
+        scene.push(line());
+        scene.push(write);
+        scene.push(line());
+        scene.check_taken(&[3 * round + 1, 3 * round + 2]);
+        scene.push(line());
+        scene.check_lingers();
+        scene.clear();
     }
 }
 
 #[test]
-fn who_asks_for_the_number_waits_for_no_time() {
-    let queue = queue();
-    queue.push(line(1)).unwrap();
-    assert_eq!(queue.written(), 1);
-    check_taken(&queue, &[1], 1);
+fn a_batch_lingers_only_if_nobody_waits_for_any_of_it() {
+    let mut scene = Scene::new();
+    scene.queue.push(&mut scene.kept, vec![line(), line()]).unwrap();
+    scene.check_lingers();
+    scene.queue.push(&mut scene.kept, vec![line(), seen(1), line()]).unwrap();
+    scene.check_taken(&[1, 2, 3, 4]);
+}
+
+#[test]
+fn a_batch_that_is_refused_is_nowhere() {
+    let mut scene = Scene::with_room_for(line().weight());
+    let refused = scene.queue.push(&mut scene.kept, vec![line(), line()]);
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    assert_eq!(scene.kept.audit_newest, 0);
+    assert_eq!(scene.decisions(), [Next::Wait(None), Next::Wait(None)]);
+}
+
+#[test]
+fn an_empty_batch_ends_the_lingering() {
+    let mut scene = Scene::new();
+    scene.push(line());
+    let ticket = scene.queue.push(&mut scene.kept, Vec::new()).unwrap();
+    let changes = scene.check_taken(&[1]);
+    assert!(!ticket.is_done());
+    scene.queue.committed(changes.upto);
+    assert!(ticket.is_done());
 }
 
 #[test]
 fn a_writer_that_sleeps_is_woken_by_whoever_waits() {
-    let queue = Arc::new(queue());
+    let mut scene = Scene::new();
     let writer = std::thread::spawn({
-        let queue = queue.clone();
+        let queue = scene.queue.clone();
         move || matches!(queue.take(None), Turn::Write(changes) if changes.upto == 2)
     });
-    queue.push(line(1)).unwrap();
-    queue.push(seen(1)).unwrap();
+    scene.push(line());
+    scene.push(seen(1));
     assert!(writer.join().unwrap(), "both, in one commit or it would wait an hour");
 }
 
 #[test]
 fn what_could_not_be_written_lingers_no_more_and_keeps_its_order() {
-    let queue = queue();
-    queue.push(line(1)).unwrap();
-    queue.written();
-    let first = check_taken(&queue, &[1], 1);
-    queue.push(line(2)).unwrap();
-    queue.put_back(first, "full".into(), Duration::ZERO);
-    queue.push(line(3)).unwrap();
-    check_taken(&queue, &[1, 2, 3], 3);
+    let mut scene = Scene::new();
+    scene.push(line());
+    scene.queue.push(&mut scene.kept, Vec::new()).unwrap();
+    let first = scene.check_taken(&[1]);
+    scene.push(line());
+    scene.queue.put_back(first, "full".into(), Duration::ZERO);
+    scene.push(line());
+    scene.check_taken(&[1, 2, 3]);
 }
 
 #[test]
 fn nobody_shortens_the_pause_after_a_failure() {
-    let queue = queue();
-    queue.push(seen(1)).unwrap();
-    let first = check_taken(&queue, &[], 1);
-    queue.put_back(first, "full".into(), HOUR);
-    queue.push(seen(2)).unwrap();
-    queue.written();
-    check_lingers(&queue);
+    let mut scene = Scene::new();
+    scene.push(seen(1));
+    let first = scene.check_taken(&[]);
+    scene.queue.put_back(first, "full".into(), HOUR);
+    scene.push(seen(2));
+    scene.queue.push(&mut scene.kept, Vec::new()).unwrap();
+    scene.check_lingers();
 }
 
 #[test]
 fn closing_takes_what_lingers() {
-    let queue = queue();
-    queue.push(line(1)).unwrap();
-    assert!(!queue.close(false, Duration::ZERO), "there is no writer that could end");
-    let Turn::Write(changes) = queue.take(None) else { panic!("not taken") };
+    let mut scene = Scene::new();
+    scene.push(line());
+    assert!(!scene.queue.close(false, Duration::ZERO), "there is no writer that could end");
+    let Turn::Write(changes) = scene.queue.take(None) else { panic!("not taken") };
     assert_eq!(changes.upto, 1);
-    assert!(matches!(queue.take(None), Turn::End { crash: false }));
+    assert!(matches!(scene.queue.take(None), Turn::End { crash: false }));
 }
 
 #[test]
 fn a_queue_that_fills_up_does_not_linger() {
-    let queue = Queue::new(2 * line(1).weight(), HOUR, PlaceId(0));
-    queue.push(line(1)).unwrap();
-    check_lingers(&queue);
-    queue.push(line(2)).unwrap();
-    check_taken(&queue, &[1, 2], 2);
+    let mut scene = Scene::with_room_for(2 * line().weight());
+    scene.push(line());
+    scene.check_lingers();
+    scene.push(line());
+    scene.check_taken(&[1, 2]);
 }

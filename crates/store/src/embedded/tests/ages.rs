@@ -11,7 +11,7 @@ fn lines_of(store: &EmbeddedStore, days_ago: impl Iterator<Item = u64>) {
     let now = wall_clock_ms() - DAY / 2;
     for days in days_ago {
         let at_ms = now - days * DAY;
-        store.append_audit(AuditRecord { at_ms, ..audit("click") }).unwrap();
+        store.write(vec![StoreWrite::Audit(AuditRecord { at_ms, ..audit("click") })]).unwrap();
     }
     wait_for_sync(store);
 }
@@ -55,7 +55,9 @@ fn one_line_with_a_wrong_time_does_not_take_the_others_with_it() {
         let folder = Folder::new();
         let store = folder.open();
         lines_of(&store, (1..20).rev());
-        store.append_audit(AuditRecord { at_ms: wrong, ..audit("click") }).unwrap();
+        store
+            .write(vec![StoreWrite::Audit(AuditRecord { at_ms: wrong, ..audit("click") })])
+            .unwrap();
         lines_of(&store, std::iter::once(0));
         drop(store);
         check(&folder, 1..=21);

@@ -2,16 +2,17 @@
 
 use model::Epoch;
 
-use super::{changes::Head, *};
+use super::*;
+use crate::change::{Head, LogId};
 
 /// Fills a store, closes it, does something to the file, and opens it again.
 fn after(harm: impl Fn(&Folder)) -> (Folder, EmbeddedStore, Vec<String>) {
     let folder = Folder::new();
     let store = folder.open();
     fill(&store);
-    store.save_session(record("s_2", "painter")).unwrap();
-    let mut log = store.open_log(&id("s_2"), LogKind::Feed).unwrap();
-    log.append(entry("sound")).unwrap();
+    store.write(vec![save("s_2", "painter")]).unwrap();
+    let log = open_log(&store, "s_2", LogKind::Feed);
+    append(&store, &log, entry("sound")).unwrap();
     let epochs = epochs(&store);
     drop(store);
     harm(&folder);
@@ -22,7 +23,7 @@ fn after(harm: impl Fn(&Folder)) -> (Folder, EmbeddedStore, Vec<String>) {
 /// The epochs of the logs of `s_1`, and of the feed of `s_2`.
 fn epochs(store: &EmbeddedStore) -> Vec<String> {
     let logs = [("s_1", LogKind::ToBrowser), ("s_1", LogKind::Feed), ("s_2", LogKind::Feed)];
-    let epoch = |(session, kind)| store.open_log(&id(session), kind).unwrap().epoch().to_string();
+    let epoch = |(session, kind)| open_log(store, session, kind).epoch().to_string();
     logs.into_iter().map(epoch).collect()
 }
 
@@ -36,8 +37,8 @@ fn check(sql: &str, went_on: [bool; 3], notice: &str) -> (Folder, EmbeddedStore)
     let same: Vec<_> = before.iter().zip(&now).map(|(before, now)| before == now).collect();
     assert_eq!(same, went_on, "{sql}: {notices}");
     for (session, kind) in [("s_1", LogKind::ToBrowser), ("s_1", LogKind::Feed)] {
-        let log = store.open_log(&id(session), kind).unwrap();
-        let whole = log.read(Sequence(0), 10).unwrap().len() as u64 == log.newest().0;
+        let log = open_log(&store, session, kind);
+        let whole = log.read(Sequence(0), 10).len() as u64 == log.newest().0;
         assert!(whole, "{sql}: a log is whole or empty");
     }
     (folder, store)
@@ -69,7 +70,7 @@ fn a_log_that_cannot_be_trusted_starts_over_and_others_go_on() {
 #[test]
 fn a_repaired_file_is_sound() {
     let (folder, store) = check("DELETE FROM entries WHERE sequence = 2", [false, false, true], "");
-    store.open_log(&id("s_1"), LogKind::Feed).unwrap().append(entry("new")).unwrap();
+    append(&store, &open_log(&store, "s_1", LogKind::Feed), entry("new")).unwrap();
     drop(store);
     let report = operate::check(&folder.file()).unwrap();
     assert_eq!(report.findings, [] as [&str; 0]);
@@ -80,9 +81,9 @@ fn a_repaired_file_is_sound() {
 fn a_session_that_cannot_be_trusted_is_dropped_with_all_that_is_its_own() {
     let harm = "UPDATE sessions SET record = replace(record, 'app', 'browser') WHERE id = 's_1'";
     let (_folder, store) = check(harm, [false, false, true], "session s_1 is gone");
-    assert_eq!(store.sessions(), Ok(vec![record("s_2", "painter")]));
-    assert_eq!(store.received(&id("s_1")), Ok(None));
-    assert_eq!(store.state(&id("s_1")), Ok(None));
+    assert_eq!(store.sessions(), Ok(vec![id("s_2")]));
+    assert_eq!(store.load(&id("s_1")).unwrap().received, None);
+    assert_eq!(store.load(&id("s_1")).unwrap().state, None);
 }
 
 #[test]
@@ -90,9 +91,9 @@ fn other_rows_that_cannot_be_trusted_are_dropped() {
     let all = [true, true, true];
     let bad = "rows are not what was written";
     let (_folder, store) = check("UPDATE received SET sequence = 1", all, bad);
-    assert_eq!(store.received(&id("s_1")), Ok(None));
+    assert_eq!(store.load(&id("s_1")).unwrap().received, None);
     let (_folder, store) = check("UPDATE states SET version = 9", all, bad);
-    assert_eq!(store.state(&id("s_1")), Ok(None));
+    assert_eq!(store.load(&id("s_1")).unwrap().state, None);
     let (_folder, store) = check("UPDATE results SET ttl_ms = 999999999", all, bad);
     assert_eq!(store.result("key"), Ok(None));
     let (_folder, store) = check("UPDATE audit SET outcome = 'failed'", all, "");
@@ -151,13 +152,13 @@ fn numbers_and_names_that_nobody_can_have_given_are_not_believed() {
         rows::put_head(file, &head).unwrap();
     });
     assert_eq!(store.notices(), ["logs: 1 rows are not what was written"]);
-    let mut log = store.open_log(&id("s_2"), LogKind::ToBrowser).unwrap();
-    assert_eq!(log.append(entry("sound")), Ok(Sequence(1)));
+    let log = open_log(&store, "s_2", LogKind::ToBrowser);
+    assert_eq!(append(&store, &log, entry("sound")), Ok(Sequence(1)));
     let (_folder, store, _) = write(&|file| {
         rows::put_meta(file, "audit", &most).unwrap();
         rows::put_audit(file, &AuditLine { number: u64::MAX, record: audit("late") }).unwrap();
     });
-    store.append_audit(audit("next")).unwrap();
+    store.write(vec![StoreWrite::Audit(audit("next"))]).unwrap();
     wait_for_sync(&store);
     let lines = store.audit(0, 10).unwrap();
     assert_eq!(lines.last().unwrap().record.tool, "next");
@@ -188,7 +189,7 @@ fn damage_in_what_is_not_read_is_found_too() {
     let (folder, store, _) = after(|folder| {
         let store = folder.open();
         for _ in 0..200 {
-            store.append_audit(audit("click")).unwrap();
+            store.write(vec![StoreWrite::Audit(audit("click"))]).unwrap();
         }
         drop(store);
         let connection = rusqlite::Connection::open(folder.file()).unwrap();
@@ -235,9 +236,11 @@ fn check_behind(harm: impl Fn(&Folder)) {
     let (_folder, store, before) = after(harm);
     assert!(store.notices()[0].contains("older than what was reported"), "{:?}", store.notices());
     assert!(epochs(&store).iter().all(|epoch| !before.contains(epoch)));
-    assert_eq!(store.received(&id("s_1")), Ok(None));
-    assert_eq!(store.state(&id("s_1")), Ok(Some(state(3, "{}"))));
-    assert!(store.sessions().unwrap().iter().all(|kept| kept.resume_digest.is_none()));
+    assert_eq!(store.load(&id("s_1")).unwrap().received, None);
+    assert_eq!(store.load(&id("s_1")).unwrap().state, Some(state(3, "{}")));
+    let sessions = store.sessions().unwrap();
+    let kept = sessions.iter().map(|id| kept(&store, id.as_str()).unwrap());
+    assert!(kept.into_iter().all(|kept| kept.resume_digest.is_none()));
 }
 
 #[test]
@@ -248,7 +251,7 @@ fn a_file_that_lost_its_newest_commits_is_known_as_such() {
         // A copy from before the last changes, put back.
         let copy = fs::read(folder.file()).unwrap();
         let store = folder.open();
-        store.save_session(record("s_3", "late")).unwrap();
+        store.write(vec![save("s_3", "late")]).unwrap();
         drop(store);
         fs::write(folder.file(), copy).unwrap();
     });
@@ -286,7 +289,7 @@ fn an_audit_line_with_a_wrong_number_does_not_take_the_others_with_it() {
         let folder = Folder::new();
         let store = folder.open();
         for tool in ["a", "b", "c"] {
-            store.append_audit(audit(tool)).unwrap();
+            store.write(vec![StoreWrite::Audit(audit(tool))]).unwrap();
         }
         drop(store);
         by_hand(
@@ -294,7 +297,7 @@ fn an_audit_line_with_a_wrong_number_does_not_take_the_others_with_it() {
             &format!("{lost} UPDATE audit SET number = 1 << 40 WHERE number = 3"),
         );
         let store = folder.open();
-        store.append_audit(audit("d")).unwrap();
+        store.write(vec![StoreWrite::Audit(audit("d"))]).unwrap();
         wait_for_sync(&store);
         let lines = store.audit(0, 10).unwrap();
         let tools: Vec<_> = lines.iter().map(|line| line.record.tool.as_str()).collect();

@@ -3,11 +3,11 @@
 use model::{Epoch, record::LogEntry};
 
 use super::{
-    changes::{Head, LogId, PlaceId, Placed},
     mark::{Mark, MarkFile},
     schema::Meta,
     *,
 };
+use crate::change::{Head, LogId, PlaceId, Placed};
 
 /// Writes a file as the first format had it: one session with a log of two messages.
 fn write_first_format(folder: &Folder) -> Epoch {
@@ -54,13 +54,13 @@ fn a_file_of_the_first_format_is_brought_up() {
     let store = EmbeddedStore::open(options).unwrap();
     assert_eq!(store.notices(), ["brought from format 1 to 2"]);
     assert_eq!(store.term(), 9);
-    assert_eq!(store.sessions(), Ok(vec![record("s_1", "viewer")]));
-    let mut log = store.open_log(&id("s_1"), LogKind::Feed).unwrap();
+    assert_eq!(kept(&store, "s_1"), Some(record("s_1", "viewer")));
+    let log = open_log(&store, "s_1", LogKind::Feed);
     assert_eq!((log.epoch(), log.oldest(), log.newest()), (epoch, Sequence(6), Sequence(7)));
-    assert_eq!(log.append(entry("eight")), Ok(Sequence(8)));
-    store.save_state(&id("s_1"), state(1, "{}")).unwrap();
+    assert_eq!(append(&store, &log, entry("eight")), Ok(Sequence(8)));
+    store.write(vec![StoreWrite::State(id("s_1"), state(1, "{}"))]).unwrap();
     drop(store);
-    assert_eq!(folder.open().state(&id("s_1")), Ok(Some(state(1, "{}"))));
+    assert_eq!(folder.open().load(&id("s_1")).unwrap().state, Some(state(1, "{}")));
     let report = operate::check(&folder.file()).unwrap();
     assert_eq!((report.format, report.program.as_str()), (2, "0.2.0"));
 }

@@ -6,11 +6,8 @@ use model::{Epoch, SessionId, record::LogEntry};
 use proptest::prelude::*;
 use rusqlite::{Connection, types::Value};
 
-use super::{
-    changes::{Change, Changes, Gone, Head, KeptResult, LogId, PlaceId, Placed},
-    weight::Weight,
-    *,
-};
+use super::{changes::Changes, weight::Weight, *};
+use crate::change::{Change, Gone, Head, KeptResult, LogId, PlaceId, Placed};
 
 /// Two sessions with one log each, which come and go; makes writes as the store does.
 #[derive(Default)]

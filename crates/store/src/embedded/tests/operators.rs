@@ -44,7 +44,7 @@ fn a_file_can_be_checked_and_written_out_beside_a_running_hub() {
     assert_eq!((&session["name"], &session["resume_digest"]), (&"viewer".into(), &"***".into()));
     let entry = lines.iter().find(|line| line["type"] == "entry").unwrap();
     assert_eq!((&entry["log"], &entry["entry"]["name"]), (&"to_browser".into(), &"a".into()));
-    store.append_audit(audit("click")).unwrap();
+    store.write(vec![StoreWrite::Audit(audit("click"))]).unwrap();
     wait_for_sync(&store);
 }
 
@@ -70,15 +70,15 @@ fn a_file_can_be_made_smaller() {
     let folder = Folder::new();
     let store = folder.open();
     fill(&store);
-    store.save_state(&id("s_1"), state(1, &"x".repeat(1_000_000))).unwrap();
+    store.write(vec![StoreWrite::State(id("s_1"), state(1, &"x".repeat(1_000_000)))]).unwrap();
     wait_for_sync(&store);
-    store.save_state(&id("s_1"), state(2, "{}")).unwrap();
+    store.write(vec![StoreWrite::State(id("s_1"), state(2, "{}"))]).unwrap();
     drop(store);
     let (before, after) = operate::compact(&folder.file()).unwrap();
     assert!(before > 1_000_000 && after < 100_000, "{before} to {after}");
     let store = folder.open();
     assert_eq!(store.notices(), [] as [&str; 0]);
-    assert_eq!(store.state(&id("s_1")), Ok(Some(state(2, "{}"))));
+    assert_eq!(store.load(&id("s_1")).unwrap().state, Some(state(2, "{}")));
 }
 
 #[test]

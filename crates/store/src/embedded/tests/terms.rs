@@ -19,7 +19,7 @@ fn whoever_has_an_older_term_does_not_get_the_file_and_harms_nobody() {
         let fenced = StoreError::Fenced { ours, theirs: 41 };
         assert_eq!(folder.open_with(ours).err(), Some(fenced));
     }
-    newer.save_session(record("s_1", "viewer")).unwrap();
+    newer.write(vec![save("s_1", "viewer")]).unwrap();
     wait_for_sync(&newer);
     assert_eq!(newer.health(), Health::Ok);
     assert!(!folder.beside(".damaged-1").exists());
@@ -48,22 +48,20 @@ fn a_hub_that_was_overtaken_writes_nothing_more() {
     let folder = Folder::new();
     let frozen = folder.open();
     fill(&frozen);
-    let synced = *frozen.synced().borrow();
     let newer = folder.open();
-    frozen.save_session(record("s_2", "ghost")).unwrap();
+    let ticket = frozen.write(vec![save("s_2", "ghost")]).unwrap();
     eventually(|| frozen.health() == Health::Fenced);
     let fenced = StoreError::Fenced { ours: 1, theirs: 2 };
-    assert_eq!(frozen.save_session(record("s_3", "ghost")), Err(fenced.clone()));
-    let mut log = frozen.open_log(&id("s_1"), LogKind::Feed).unwrap();
-    assert_eq!(log.append(entry("ghost")), Err(fenced.clone()));
-    assert_eq!(log.trim(Sequence(1)), Err(fenced.clone()));
-    assert_eq!(log.read(Sequence(0), 10).unwrap().len(), 3, "what it has can still be read");
-    assert_eq!(*frozen.synced().borrow(), synced, "nothing is reported as kept");
+    assert_eq!(frozen.write(vec![save("s_3", "ghost")]).err(), Some(fenced.clone()));
+    let log = open_log(&frozen, "s_1", LogKind::Feed);
+    assert_eq!(append(&frozen, &log, entry("ghost")), Err(fenced.clone()));
+    assert_eq!(trim(&frozen, &log, 1), Err(fenced.clone()));
+    assert_eq!(log.read(Sequence(0), 10).len(), 3, "what it has can still be read");
+    assert!(!ticket.is_done(), "nothing is reported as kept");
     assert_eq!(frozen.close(), Err(fenced));
-    newer.save_session(record("s_4", "painter")).unwrap();
+    newer.write(vec![save("s_4", "painter")]).unwrap();
     drop(newer);
-    let ids: Vec<_> = folder.open().sessions().unwrap().into_iter().map(|kept| kept.id).collect();
-    assert_eq!(ids, ["s_1", "s_4"]);
+    assert_eq!(folder.open().sessions(), Ok(vec![id("s_1"), id("s_4")]));
 }
 
 #[test]
@@ -74,7 +72,7 @@ fn what_waits_when_a_hub_is_overtaken_is_not_written() {
     let frozen = EmbeddedStore::open(options).unwrap();
     let lock = rusqlite::Connection::open(folder.file()).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
-    frozen.save_session(record("s_1", "ghost")).unwrap();
+    frozen.write(vec![save("s_1", "ghost")]).unwrap();
     eventually(|| frozen.health() != Health::Ok);
     lock.execute_batch("ROLLBACK").unwrap();
     drop(folder.open());
@@ -87,14 +85,14 @@ fn a_file_that_another_program_holds_is_waited_for() {
     let folder = Folder::new();
     let options = Options { busy_wait: Duration::from_millis(50), ..folder.options() };
     let store = EmbeddedStore::open(options.clone()).unwrap();
-    store.save_session(record("s_1", "viewer")).unwrap();
-    let mut log = store.open_log(&id("s_1"), LogKind::Feed).unwrap();
+    store.write(vec![save("s_1", "viewer")]).unwrap();
+    let log = open_log(&store, "s_1", LogKind::Feed);
     wait_for_sync(&store);
     let lock = rusqlite::Connection::open(folder.file()).unwrap();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     // Some of these come while a commit is being tried, and wait behind it.
     while store.health() == Health::Ok {
-        log.append(entry("meanwhile")).unwrap();
+        append(&store, &log, entry("meanwhile")).unwrap();
         thread::sleep(Duration::from_millis(1));
     }
     let error = EmbeddedStore::open(options).err().unwrap();
@@ -106,5 +104,5 @@ fn a_file_that_another_program_holds_is_waited_for() {
     drop(store);
     let store = folder.open();
     assert_eq!(store.notices(), [] as [&str; 0]);
-    assert_eq!(store.open_log(&id("s_1"), LogKind::Feed).unwrap().newest(), newest);
+    assert_eq!(open_log(&store, "s_1", LogKind::Feed).newest(), newest);
 }
