@@ -42,11 +42,16 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::{Log, StoreError, kept::Kept, wall_clock_ms};
+use crate::{Log, StoreBackend, StoreError, StorePlace, kept::Kept, wall_clock_ms};
 use load::Loaded;
 pub use options::Options;
 use queue::Queue;
 use writer::Writer;
+
+/// Makes the back-end for a file.
+pub fn backend(place: &StorePlace) -> Arc<dyn StoreBackend> {
+    Arc::new(Options { program: place.program.clone(), ..Options::new(&place.file) })
+}
 
 /// Keeps everything in one file. One process has it; the newest one to open it wins.
 pub struct EmbeddedStore {

@@ -21,6 +21,7 @@ pub mod memory;
 pub mod write;
 
 use std::{
+    path::PathBuf,
     sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -35,6 +36,22 @@ pub use embedded::{EmbeddedStore, Options};
 pub use log::{Log, NewEntry, Usage};
 pub use memory::MemoryStore;
 pub use write::{StoreWrite, WriteTicket};
+
+/// Makes a back-end for a place.
+pub type MakeBackend = fn(&StorePlace) -> Arc<dyn StoreBackend>;
+
+/// All back-ends by their names in the settings, the default first.
+pub const BACKENDS: [(&str, MakeBackend); 2] =
+    [("embedded", embedded::backend), ("memory", memory::backend)];
+
+/// Where a hub keeps things.
+#[derive(Debug, Clone, Default)]
+pub struct StorePlace {
+    /// A file that a back-end may use; its folder exists and is private.
+    pub file: PathBuf,
+    /// The hub's version, for those who read what it wrote.
+    pub program: String,
+}
 
 /// Why something could not be kept or read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -9,12 +9,17 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use crate::{
-    AuditLine, Health, KeptSession, Ownership, Store, StoreBackend, StoreError, StoreWrite,
-    WriteTicket, change::Change, kept::Kept,
+    AuditLine, Health, KeptSession, Ownership, Store, StoreBackend, StoreError, StorePlace,
+    StoreWrite, WriteTicket, change::Change, kept::Kept,
 };
 
 /// Audit lines that are kept; one more drops the oldest.
 const AUDIT_LINES: usize = 10_000;
+
+/// Makes the back-end; there is no place.
+pub fn backend(_: &StorePlace) -> Arc<dyn StoreBackend> {
+    Arc::new(MemoryStore::default())
+}
 
 /// Keeps everything in memory. Clones share it, and so does whoever opens it again.
 #[derive(Clone, Default)]

@@ -228,9 +228,10 @@ fn check(settings: &Settings) -> Result<(), Failure> {
         .map_err(|problem| Failure::usage(format!("compat: {problem}")))?;
     edge::compat::parse_range(&settings.edge.compat_sockets)
         .map_err(|problem| Failure::usage(format!("compat_sockets: {problem}")))?;
-    if !["embedded", "memory"].contains(&settings.own.store.as_str()) {
-        let store = &settings.own.store;
-        return Err(Failure::usage(format!("store {store:?} is not one of embedded, memory")));
+    let (store, known) = (&settings.own.store, store::BACKENDS.map(|(name, _)| name));
+    if !known.contains(&store.as_str()) {
+        let known = known.join(", ");
+        return Err(Failure::usage(format!("store {store:?} is not one of {known}")));
     }
     let (calls, most) = (settings.hub.calls_per_session, hub::config::limits::CALLS_PER_SESSION);
     if !(1..=most).contains(&calls) {

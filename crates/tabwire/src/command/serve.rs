@@ -21,7 +21,7 @@ use edge::{
 use guard::{HubSecret, Tokens, own_token};
 use hub::Hub;
 use machine::{DiscoveryFile, IdleExit, Lease, LeaseError, Parting, PrivateSocket, SocketError};
-use store::StoreError;
+use store::{Store, StoreError};
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     sync::mpsc,
@@ -35,8 +35,7 @@ use crate::{
     apps,
     config::{Layers, Own, Settings},
     failure::Failure,
-    folders,
-    kept::{self, Kept},
+    folders, kept,
     launcher::{self, OwnLauncher},
     log::{self, LogLevel},
     pages, wiring,
@@ -97,7 +96,7 @@ struct RunningHub {
     wishes: mpsc::Receiver<Parting>,
     due: JoinHandle<()>,
     stop: CancellationToken,
-    kept: Kept,
+    store: Arc<dyn Store>,
     _discovery: Option<DiscoveryFile>,
     /// Dropped last: whoever can take it is the hub.
     lease: Lease,
@@ -113,7 +112,8 @@ impl RunningHub {
         };
         // The lock first, the port second: whoever has both is the hub. Its term is the store's too,
         // so that the store refuses whoever is not the hub any more.
-        let mut lease = Lease::take(&own.data, || kept::last_term(own))
+        let backend = kept::backend(own);
+        let mut lease = Lease::take(&own.data, || backend.last_term())
             .map_err(|error| failed(matches!(error, LeaseError::Taken(_)), &error))?;
         let (tokens, own_token) = load_tokens(own)?;
         warn_of(&settings.edge);
@@ -123,11 +123,13 @@ impl RunningHub {
         let private = PrivateSocket::open(&own.data).await;
         let private =
             private.map_err(|error| failed(matches!(error, SocketError::InUse(_)), &error))?;
-        let kept = Kept::open(own, lease.term())
+        let store = backend
+            .open(lease.term())
             .map_err(|error| failed(matches!(error, StoreError::Fenced { .. }), &error))?;
+        tracing::info!(term = store.term(), kind = own.store, "store opened");
         let launcher = OwnLauncher::open(settings.launch.clone(), &own.data)?;
         let hub =
-            Hub::open(settings.hub.clone(), kept.store(), VERSION).map_err(Failure::failed)?;
+            Hub::open(settings.hub.clone(), store.clone(), VERSION).map_err(Failure::failed)?;
         let toolbox = Toolbox::new(
             hub.clone(),
             Some(launcher.clone()),
@@ -164,7 +166,7 @@ impl RunningHub {
         edge.tasks.spawn(launcher::look_after(edge.clone(), launcher.clone()));
         let _discovery = wiring::write_discovery(&own.discovery, port);
         say_listening(&edge)?;
-        Ok(Self { edge, launcher, signals, idle, wishes, due, stop, kept, _discovery, lease })
+        Ok(Self { edge, launcher, signals, idle, wishes, due, stop, store, _discovery, lease })
     }
 
     /// Waits for what the outside wants.
@@ -177,7 +179,7 @@ impl RunningHub {
                 tracing::info!("nobody was here for long enough");
                 Sign::Stop(None)
             }
-            () = self.kept.taken_over() => {
+            () = kept::taken_over(&*self.store) => {
                 tracing::error!("another hub has the store; this one ends");
                 Sign::TakenOver
             }
@@ -211,7 +213,7 @@ impl RunningHub {
         }
         self.stop.cancel();
         let _ = self.due.await;
-        self.kept.close().await;
+        kept::close(self.store).await;
     }
 
     /// Takes over what can change while the hub runs; keeps everything as it was on an error.
