@@ -19,8 +19,7 @@ const WIDTH: usize = 100;
 /// Returns the text of `commands/generated/contracts.ts`.
 pub fn contracts() -> String {
     let mut readers = Readers::default();
-    let commands: String =
-        by_name().values().map(|command| contract(command, &mut readers)).collect();
+    let commands: String = by_name().values().map(|rows| contract(rows, &mut readers)).collect();
     let text = format!(
         "\
 /**
@@ -65,16 +64,24 @@ export const COMMANDS: readonly Command[] = [
     )
 }
 
-/// A command and the arguments that its tool declares.
+/// An action of a tool and the arguments that its tool declares.
 pub(crate) type Row = (&'static [Argument], &'static Action);
 
-/// The commands of our extension.
-pub(crate) fn by_name() -> BTreeMap<&'static str, Row> {
-    let rows = tools::commands().filter(|(_, action)| !action.is_of_hub());
-    rows.map(|row| (row.1.command, row)).collect()
+/// The commands of our extension, each with the actions that use it.
+pub(crate) fn by_name() -> BTreeMap<&'static str, Vec<Row>> {
+    let mut commands = BTreeMap::<_, Vec<_>>::new();
+    for row in tools::commands().filter(|(_, action)| !action.is_of_hub()) {
+        commands.entry(row.1.command).or_default().push(row);
+    }
+    commands
 }
 
-fn contract((arguments, action): &Row, readers: &mut Readers) -> String {
+fn contract(rows: &[Row], readers: &mut Readers) -> String {
+    let action = rows[0].1;
+    let about = |action: &Action| (action.effect, action.scope, action.answers_dialog);
+    for (_, other) in rows {
+        assert_eq!(about(other), about(action), "{} is about one thing", action.command);
+    }
     let mut text = format!("  {}: {{\n", action.command);
     let effect = match action.effect {
         Effect::Read => "read",
@@ -91,9 +98,7 @@ fn contract((arguments, action): &Row, readers: &mut Readers) -> String {
     let _ = writeln!(text, "    effect: '{effect}',\n    on: '{on}',");
     let _ = writeln!(text, "    answersDialog: {},", action.answers_dialog);
     let mut lines = String::new();
-    for (parameter, is_needed) in parameters(arguments, action) {
-        let argument = argument_of(arguments, &parameter);
-        let reader = readers.reader(argument, &parameter);
+    for (parameter, reader, is_needed) in merged(rows, readers) {
         let reader = match (is_needed, parameter.usual) {
             (true, _) => reader,
             (false, None) => readers.named("optional", &reader),
@@ -106,6 +111,28 @@ fn contract((arguments, action): &Row, readers: &mut Readers) -> String {
         false => text += &format!("    args: {{\n{lines}    }},\n"),
     }
     text + "  },\n"
+}
+
+/// Lists what the extension is sent by any of the actions: what not all of them need may be absent.
+fn merged(rows: &[Row], readers: &mut Readers) -> Vec<(Parameter, String, bool)> {
+    let mut all: Vec<(Parameter, String, bool)> = Vec::new();
+    for (row, (arguments, action)) in rows.iter().enumerate() {
+        let own = parameters(arguments, action);
+        for (known, _, is_needed) in &mut all {
+            *is_needed &= own.iter().any(|(it, needed)| it.sent_name == known.sent_name && *needed);
+        }
+        for (parameter, is_needed) in own {
+            let reader = readers.reader(argument_of(arguments, &parameter), &parameter);
+            let known = all.iter_mut().find(|(it, ..)| it.sent_name == parameter.sent_name);
+            let Some((known, known_reader, _)) = known else {
+                all.push((parameter, reader, is_needed && row == 0));
+                continue;
+            };
+            assert_eq!(*known_reader, reader, "{} is read in one way", parameter.sent_name);
+            known.usual = known.usual.or(parameter.usual);
+        }
+    }
+    all
 }
 
 /// Lists what the extension is sent, and whether it must be. A group whose ways the hub reads but
@@ -202,6 +229,8 @@ fn camel_case(command: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tools::command_arguments::text;
+
     use super::*;
 
     #[track_caller]
@@ -225,6 +254,16 @@ mod tests {
         check("      key: string(),\n      value: string(),\n");
         check("oneOf('localStorage', 'sessionStorage'), 'localStorage')");
         assert!(!contracts().contains("modifiers:") && !contracts().contains("contents:"));
+    }
+
+    #[test]
+    fn actions_of_one_command_share_its_contract() {
+        const ARGUMENTS: &[Argument] = &[text("selector", "CSS"), text("ref", "of an element")];
+        const FIRST: Action = tools::action::read("first", "browser_find", "selector", "");
+        const ANY: Action = tools::action::read("any", "browser_find", "", "selector ref='e1'");
+        let contract = contract(&[(ARGUMENTS, &FIRST), (ARGUMENTS, &ANY)], &mut Readers::default());
+        let args = "      selector: optional(string()),\n      ref: optional(string(), 'e1'),\n";
+        assert!(contract.contains(args), "{contract}");
     }
 
     #[test]

@@ -23,8 +23,8 @@ const HEADER: &str = "\
 pub fn render() -> String {
     let mut generator = SchemaGenerator::default();
     let mut results = String::new();
-    for (command, (_, action)) in extension_commands::by_name() {
-        let Some(answers) = &action.answers else { continue };
+    for (command, rows) in extension_commands::by_name() {
+        let Some(answers) = &rows[0].1.answers else { continue };
         let schema = (answers.schema)(&mut generator).to_value();
         let _ = writeln!(results, "  {command}: {};", typescript::referred(&schema));
     }
