@@ -129,7 +129,11 @@ fn merged(rows: &[Row], readers: &mut Readers) -> Vec<(Parameter, String, bool)>
                 continue;
             };
             assert_eq!(*known_reader, reader, "{} is read in one way", parameter.sent_name);
-            known.usual = known.usual.or(parameter.usual);
+            let usual = known.usual.or(parameter.usual);
+            let is_same =
+                [known.usual, parameter.usual].iter().all(|it| it.is_none() || *it == usual);
+            assert!(is_same, "{} means one thing when it is left out", parameter.sent_name);
+            known.usual = usual;
         }
     }
     all

@@ -1,12 +1,14 @@
 //! Every command is reached by its consolidated form and by its original name.
 
+use std::collections::BTreeSet;
+
 use model::Code;
 use serde_json::{Map, Value, json};
 use tools::{TOOLS, action::Action, command_arguments::Parameter};
 
 use crate::fake::{Stage, spec};
 
-/// Everything that a browser may be asked to do; dialects have the same words.
+/// What clients and browsers of others know by these words.
 const COMMANDS: &str = "
     browser_tab_list browser_tab_new browser_tab_close browser_tab_close_others
     browser_tab_activate browser_navigate browser_reload browser_go_back browser_go_forward
@@ -80,15 +82,16 @@ async fn every_command_has_both_forms() {
             let sent = (action.command.to_owned(), json!(words), None);
             stage.call(tool.name, Value::Object(consolidated)).await.unwrap();
             assert_eq!(chrome.last(), sent, "{} {}", tool.name, action.name);
-            stage.call(action.command, Value::Object(args)).await.unwrap();
-            assert_eq!(chrome.last(), sent, "{}", action.command);
-            commands.push(action.command);
+            // A command's own name means the first action that uses it.
+            if !commands.contains(&action.command) {
+                stage.call(action.command, Value::Object(args)).await.unwrap();
+                assert_eq!(chrome.last(), sent, "{}", action.command);
+                commands.push(action.command);
+            }
         }
     }
-    let mut expected: Vec<_> = COMMANDS.split_whitespace().collect();
-    expected.sort_unstable();
-    commands.sort_unstable();
-    assert_eq!(commands, expected);
+    let lost = COMMANDS.split_whitespace().filter(|name| !commands.contains(name));
+    assert_eq!(lost.collect::<Vec<_>>(), [] as [&str; 0], "clients know them");
 }
 
 #[tokio::test]
@@ -209,8 +212,8 @@ fn every_command_of_the_extension_has_a_row_and_a_file() {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
     let names = files.filter_map(|name| Some(name.to_str()?.strip_suffix(".ts")?.to_owned()));
     let mut files: Vec<_> = names.filter(|name| name.starts_with("browser_")).collect();
-    let mut rows: Vec<_> = tools::commands().filter(|(_, action)| !action.is_of_hub()).collect();
+    let rows = tools::commands().filter(|(_, action)| !action.is_of_hub());
+    let commands: BTreeSet<_> = rows.map(|(_, action)| action.command).collect();
     files.sort_unstable();
-    rows.sort_by_key(|(_, action)| action.command);
-    assert_eq!(files, rows.iter().map(|(_, action)| action.command).collect::<Vec<_>>());
+    assert_eq!(files, commands.into_iter().collect::<Vec<_>>());
 }
