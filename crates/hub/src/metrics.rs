@@ -15,7 +15,6 @@ use prometheus_client::{
         gauge::Gauge,
         histogram::{Histogram, exponential_buckets},
     },
-    registry::Registry,
 };
 
 use crate::calls::Stray;
@@ -36,77 +35,87 @@ pub struct Reason {
     reason: &'static str,
 }
 
-/// The hub's counters. Clones share them.
-#[derive(Clone)]
-pub struct Metrics {
-    /// Sessions that are kept.
-    pub sessions: Gauge,
-    /// Sessions whose browser is there.
-    pub connected: Gauge,
-    /// Calls without an end yet.
-    pub in_flight: Gauge,
-    calls: Family<CallLabels, Counter>,
-    latency: Histogram,
-    strays: Family<Reason, Counter>,
-    /// Messages sent again after a reconnect or on request.
-    pub replayed: Counter,
-    refused_resumes: Family<Reason, Counter>,
-    /// Numbered messages that had been seen before.
-    pub duplicates: Counter,
-    /// Gaps that were found in what a browser sent.
-    pub gaps: Counter,
-    cache: Family<Reason, Counter>,
-    closes: Family<Reason, Counter>,
-    // A blocking mutex: held for one set operation, never across an await.
-    tools: Arc<Mutex<HashSet<String>>>,
+/// Makes a struct of metrics: each field with the name under which it is published, and what it is
+/// when that is not the default. Its comment is the help that is published with it. Fields after
+/// `beside` are published by nobody.
+#[macro_export]
+macro_rules! metrics {
+    (
+        $(#[$about:meta])*
+        pub struct $name:ident {
+            $(
+                #[doc = $help:literal]
+                $visible:vis $field:ident: $kind:ty = $published:literal $(of $made:expr)?,
+            )*
+            $(beside { $($other:ident: $other_kind:ty,)* })?
+        }
+    ) => {
+        $(#[$about])*
+        #[derive(Clone)]
+        pub struct $name {
+            $(#[doc = $help] $visible $field: $kind,)*
+            $($($other: $other_kind,)*)?
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self {
+                    $($field: $crate::metrics!(@ $($made)?),)*
+                    $($($other: Default::default(),)*)?
+                }
+            }
+        }
+
+        impl $name {
+            /// Publishes all of them.
+            pub fn register(&self, to: &mut prometheus_client::registry::Registry) {
+                $(
+                    let help = $help.trim().trim_end_matches('.');
+                    to.register($published, help, self.$field.clone());
+                )*
+            }
+        }
+    };
+    (@ $made:expr) => { $made };
+    (@) => { Default::default() };
 }
 
-impl Default for Metrics {
-    fn default() -> Self {
-        Self {
-            sessions: Gauge::default(),
-            connected: Gauge::default(),
-            in_flight: Gauge::default(),
-            calls: Family::default(),
-            // 0.1 ms to about 26 s.
-            latency: Histogram::new(exponential_buckets(0.0001, 2.0, 18)),
-            strays: Family::default(),
-            replayed: Counter::default(),
-            refused_resumes: Family::default(),
-            duplicates: Counter::default(),
-            gaps: Counter::default(),
-            cache: Family::default(),
-            closes: Family::default(),
-            tools: Arc::default(),
+metrics! {
+    /// The hub's counters. Clones share them.
+    pub struct Metrics {
+        /// Sessions that are kept.
+        pub sessions: Gauge = "sessions",
+        /// Sessions whose browser or app is there.
+        pub connected: Gauge = "sessions_connected",
+        /// Calls without an end yet.
+        pub in_flight: Gauge = "calls_in_flight",
+        /// Calls by tool and outcome.
+        calls: Family<CallLabels, Counter> = "calls",
+        /// Time from a call to its end, from 0.1 ms to about 26 s.
+        latency: Histogram =
+            "call_seconds" of Histogram::new(exponential_buckets(0.0001, 2.0, 18)),
+        /// Answers that nobody waited for.
+        strays: Family<Reason, Counter> = "stray_answers",
+        /// Messages sent again after a reconnect or on request.
+        pub replayed: Counter = "replayed_messages",
+        /// Logs that could not continue.
+        refused_resumes: Family<Reason, Counter> = "refused_resumes",
+        /// Numbered messages that had been seen before.
+        pub duplicates: Counter = "duplicate_messages",
+        /// Gaps that were found in what a browser sent.
+        pub gaps: Counter = "gaps",
+        /// State queries by where they were answered.
+        cache: Family<Reason, Counter> = "state_answers",
+        /// Sockets closed by the hub.
+        closes: Family<Reason, Counter> = "closes",
+        beside {
+            // A blocking mutex: held for one set operation, never across an await.
+            tools: Arc<Mutex<HashSet<String>>>,
         }
     }
 }
 
 impl Metrics {
-    /// Publishes all of them.
-    pub fn register(&self, to: &mut Registry) {
-        to.register("sessions", "Sessions that are kept", self.sessions.clone());
-        to.register("sessions_connected", "Sessions with a browser", self.connected.clone());
-        to.register("calls_in_flight", "Calls without an end yet", self.in_flight.clone());
-        to.register("calls", "Calls by tool and outcome", self.calls.clone());
-        to.register("call_seconds", "Time from a call to its end", self.latency.clone());
-        to.register("stray_answers", "Answers that nobody waited for", self.strays.clone());
-        to.register("replayed_messages", "Messages sent again", self.replayed.clone());
-        to.register(
-            "refused_resumes",
-            "Logs that could not continue",
-            self.refused_resumes.clone(),
-        );
-        to.register("duplicate_messages", "Numbered messages seen before", self.duplicates.clone());
-        to.register("gaps", "Gaps found in what browsers sent", self.gaps.clone());
-        to.register(
-            "state_answers",
-            "State queries by where they were answered",
-            self.cache.clone(),
-        );
-        to.register("closes", "Sockets closed by the hub", self.closes.clone());
-    }
-
     /// Counts the end of a call.
     pub fn call_ended(&self, tool: &str, ending: Ending, took: Duration) {
         let labels = CallLabels { tool: self.tool_label(tool), outcome: ending.as_str() };
