@@ -2,36 +2,22 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
 /// Browsers at once when nobody says anything: some 300 MB each.
 pub const BROWSERS_MAX: usize = 8;
 
-/// The settings of this room.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Config {
-    /// The browser that is started: `chromium`, `chrome`, `edge`, `brave`, or the path of a program.
-    /// Without it the first of them that is found.
-    pub browser: Option<String>,
-    /// Whether browsers are started without a window; without it only where there is no display.
-    pub browser_headless: Option<bool>,
-    /// Folder of an unpacked extension that is loaded in place of the one in the program.
-    #[schemars(with = "Option<String>")]
-    pub browser_extension: Option<PathBuf>,
-    /// Most browsers that are started and not ended yet.
-    pub browsers_max: usize,
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            browser: None,
-            browser_headless: None,
-            browser_extension: None,
-            browsers_max: BROWSERS_MAX,
-        }
+model::settings! {
+    /// The settings of this room.
+    pub struct Config {
+        /// The browser that is started: `chromium`, `chrome`, `edge`, `brave`, or the path of a program.
+        /// Without it the first of them that is found.
+        browser: Option<String> = None,
+        /// Whether browsers are started without a window; without it only where there is no display.
+        browser_headless: Option<bool> = None,
+        /// Folder of an unpacked extension that is loaded in place of the one in the program.
+        #[schemars(with = "Option<String>")]
+        browser_extension: Option<PathBuf> = None,
+        /// Most browsers that are started and not ended yet.
+        browsers_max: usize = BROWSERS_MAX,
     }
 }
 

@@ -23,6 +23,7 @@ pub mod message;
 pub mod page_text;
 pub mod position;
 pub mod record;
+pub mod settings;
 pub mod shape;
 
 pub use call::{CallProgress, Effect, Ending, Reply, Target, Work};

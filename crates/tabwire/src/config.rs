@@ -39,47 +39,32 @@ pub struct Settings {
     pub own: Own,
 }
 
-/// The settings of the program itself.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub struct Own {
-    /// Folder for what the hub keeps; `tokens` in it is the token file unless another is named.
-    #[schemars(with = "String")]
-    pub data: PathBuf,
-    /// File with the tokens that clients must show, one per line, private to its owner.
-    #[schemars(with = "Option<String>")]
-    pub token_file: Option<PathBuf>,
-    /// Where sessions, messages and the audit are kept: `embedded` (a file in the data folder) or
-    /// `memory` (gone with the process). Needs a restart to change.
-    pub store: String,
-    /// Folder with manifests of apps, read again when one changes.
-    #[schemars(with = "String")]
-    pub apps: PathBuf,
-    /// Folder for the file by which other tools find the hub; empty means none.
-    #[schemars(with = "String")]
-    pub discovery: PathBuf,
-    /// What is logged to standard error: error, warn, info, debug or trace.
-    pub log_level: String,
-    /// Which tools are offered: `all`, or tools and groups of them (`browse`, `script`, `network`,
-    /// `emulate`, `debug`, `batch`, `pages`, `apps`, `wait`). The others are hidden.
-    pub tools: Vec<String>,
-    /// Origins of pages whose tools stand in the list themselves, as `page.<tool>`, such as
-    /// `https://shop.example`; `*` means all. Whatever they say is untrusted.
-    pub direct_page_tools: Vec<String>,
-}
-
-impl Default for Own {
-    fn default() -> Self {
-        Self {
-            data: default_data(),
-            token_file: None,
-            store: "embedded".to_owned(),
-            apps: default_apps(),
-            discovery: PathBuf::from("/tmp/browser-mcp"),
-            log_level: "info".to_owned(),
-            tools: vec!["all".to_owned()],
-            direct_page_tools: Vec::new(),
-        }
+model::settings! {
+    /// The settings of the program itself.
+    pub struct Own {
+        /// Folder for what the hub keeps; `tokens` in it is the token file unless another is named.
+        #[schemars(with = "String")]
+        data: PathBuf = default_data(),
+        /// File with the tokens that clients must show, one per line, private to its owner.
+        #[schemars(with = "Option<String>")]
+        token_file: Option<PathBuf> = None,
+        /// Where sessions, messages and the audit are kept: `embedded` (a file in the data folder) or
+        /// `memory` (gone with the process). Needs a restart to change.
+        store: String = "embedded".to_owned(),
+        /// Folder with manifests of apps, read again when one changes.
+        #[schemars(with = "String")]
+        apps: PathBuf = default_apps(),
+        /// Folder for the file by which other tools find the hub; empty means none.
+        #[schemars(with = "String")]
+        discovery: PathBuf = PathBuf::from("/tmp/browser-mcp"),
+        /// What is logged to standard error: error, warn, info, debug or trace.
+        log_level: String = "info".to_owned(),
+        /// Which tools are offered: `all`, or tools and groups of them (`browse`, `script`, `network`,
+        /// `emulate`, `debug`, `batch`, `pages`, `apps`, `wait`). The others are hidden.
+        tools: Vec<String> = vec!["all".to_owned()],
+        /// Origins of pages whose tools stand in the list themselves, as `page.<tool>`, such as
+        /// `https://shop.example`; `*` means all. Whatever they say is untrusted.
+        direct_page_tools: Vec<String> = Vec::new(),
     }
 }
 
