@@ -10,7 +10,7 @@ use tools::{
     command_arguments::Parameter,
     examples,
     schema::{self, is_unlisted},
-    selection::GROUPS,
+    selection,
 };
 
 const HEAD: &str = "\
@@ -47,8 +47,8 @@ fn list_groups(text: &mut String) {
          these groups; the tools of connected apps belong to `apps`. What is not selected is \
          neither listed nor callable.\n\n| Group | Tools |\n| --- | --- |\n"
     );
-    for (group, tools) in GROUPS {
-        let tools: Vec<_> = tools.iter().map(|tool| format!("`{tool}`")).collect();
+    for group in selection::groups() {
+        let tools: Vec<_> = selection::tools_of(group).map(|tool| format!("`{tool}`")).collect();
         let _ = writeln!(text, "| `{group}` | {} |", tools.join(", "));
     }
 }

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
-pub const TOOL: CoreTool = CoreTool::own("app_state", define, run);
+pub const TOOL: CoreTool = CoreTool::own("app_state", "apps", define, run);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -24,7 +24,7 @@ const STEPS: usize = 50;
 const PICTURES: usize = 4;
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
-pub const TOOL: CoreTool = CoreTool::own("batch", define, run);
+pub const TOOL: CoreTool = CoreTool::own("batch", "batch", define, run);
 
 #[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]

@@ -21,7 +21,7 @@ use crate::{
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
-    CoreTool::of_commands("browser_content", DESCRIPTION, ARGUMENTS, ACTIONS, run);
+    CoreTool::of_commands("browser_content", "browse", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 
 /// The command that gives a page as data.
 const SNAPSHOT: &str = "browser_snapshot";

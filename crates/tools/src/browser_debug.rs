@@ -22,7 +22,7 @@ const LINES: usize = 50;
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
-    CoreTool::of_commands("browser_debug", DESCRIPTION, ARGUMENTS, ACTIONS, run);
+    CoreTool::of_commands("browser_debug", "debug", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 
 const CONSOLE: &str = "browser_get_console_logs";
 

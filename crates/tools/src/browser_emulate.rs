@@ -17,7 +17,7 @@ use crate::{
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
-    CoreTool::of_commands("browser_emulate", DESCRIPTION, ARGUMENTS, ACTIONS, run);
+    CoreTool::of_commands("browser_emulate", "emulate", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 
 /// What `throttle` knows by name.
 const PRESETS: &str = "slow-3g fast-3g 4g wifi offline none";

@@ -12,7 +12,7 @@ use crate::{
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
-    CoreTool::of_commands("browser_execute", DESCRIPTION, ARGUMENTS, ACTIONS, run)
+    CoreTool::of_commands("browser_execute", "script", DESCRIPTION, ARGUMENTS, ACTIONS, run)
         .aliases(&[("code", "expression")]);
 
 const DESCRIPTION: &str = "Runs JavaScript in a page; returns its value.";

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
-pub const TOOL: CoreTool = CoreTool::own("browser_instance", define, run);
+pub const TOOL: CoreTool = CoreTool::own("browser_instance", "browse", define, run);
 
 #[derive(Deserialize, Default, Clone, Copy, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]

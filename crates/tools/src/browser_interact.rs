@@ -16,7 +16,7 @@ use crate::{
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
-    CoreTool::of_commands("browser_interact", DESCRIPTION, ARGUMENTS, ACTIONS, run)
+    CoreTool::of_commands("browser_interact", "browse", DESCRIPTION, ARGUMENTS, ACTIONS, run)
         .aliases(&[("delay", "delayMs")]);
 
 const DESCRIPTION: &str = "Acts on the element at `ref` or `selector`. Returns when the page is quiet, and says what \

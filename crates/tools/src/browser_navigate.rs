@@ -20,7 +20,7 @@ use crate::{
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
-    CoreTool::of_commands("browser_navigate", DESCRIPTION, ARGUMENTS, ACTIONS, run)
+    CoreTool::of_commands("browser_navigate", "browse", DESCRIPTION, ARGUMENTS, ACTIONS, run)
         .aliases(&[("time", "timeMs")]);
 
 const GOTO: &str = "browser_navigate";

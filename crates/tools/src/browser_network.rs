@@ -20,11 +20,8 @@ use crate::{
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
-    CoreTool::of_commands("browser_network", DESCRIPTION, ARGUMENTS, ACTIONS, run).aliases(&[
-        ("type", "storageType"),
-        ("downloadId", "id"),
-        ("key", "name"),
-    ]);
+    CoreTool::of_commands("browser_network", "network", DESCRIPTION, ARGUMENTS, ACTIONS, run)
+        .aliases(&[("type", "storageType"), ("downloadId", "id"), ("key", "name")]);
 
 const COOKIES: &str = "browser_get_cookies";
 

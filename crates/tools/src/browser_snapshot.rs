@@ -24,7 +24,7 @@ use crate::{
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
-    CoreTool::of_commands("browser_snapshot", DESCRIPTION, ARGUMENTS, ACTIONS, run);
+    CoreTool::of_commands("browser_snapshot", "browse", DESCRIPTION, ARGUMENTS, ACTIONS, run);
 
 const COMMAND: &str = "browser_snapshot";
 

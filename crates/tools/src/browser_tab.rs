@@ -20,7 +20,7 @@ use crate::{
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
-    CoreTool::of_commands("browser_tab", DESCRIPTION, ARGUMENTS, ACTIONS, run)
+    CoreTool::of_commands("browser_tab", "browse", DESCRIPTION, ARGUMENTS, ACTIONS, run)
         .aliases(&[("keepTabId", "tab")]);
 
 /// The command that opens a tab.

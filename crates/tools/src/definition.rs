@@ -156,6 +156,8 @@ pub type Work<'a> = Pin<Box<dyn Future<Output = Result<Output, Fault>> + Send + 
 pub struct CoreTool {
     /// The name that clients call it by.
     pub name: &'static str,
+    /// The group by which the setting `tools` can name it.
+    pub group: &'static str,
     /// The arguments that it takes.
     pub contract: Contract,
     /// Other names of arguments that are accepted and never listed: `(alias, name)`.
@@ -184,20 +186,26 @@ pub type Run = for<'a> fn(&'a Toolbox, &'a Client, Value) -> Work<'a>;
 
 impl CoreTool {
     /// A tool that says itself what it takes.
-    pub const fn own(name: &'static str, define: fn() -> Definition, run: Run) -> Self {
-        Self { name, contract: Contract::Own(define), aliases: &[], run }
+    pub const fn own(
+        name: &'static str,
+        group: &'static str,
+        define: fn() -> Definition,
+        run: Run,
+    ) -> Self {
+        Self { name, group, contract: Contract::Own(define), aliases: &[], run }
     }
 
     /// A tool whose `action` picks a command.
     pub const fn of_commands(
         name: &'static str,
+        group: &'static str,
         description: &'static str,
         arguments: &'static [Argument],
         actions: &'static [Action],
         run: Run,
     ) -> Self {
         let contract = Contract::Commands { description, arguments, actions };
-        Self { name, contract, aliases: &[], run }
+        Self { name, group, contract, aliases: &[], run }
     }
 
     /// Accepts other names for arguments.

@@ -30,31 +30,11 @@ struct File {
     example: Vec<Example>,
 }
 
-/// The files, in the order of [`TOOLS`].
-const FILES: &[(&str, &str)] = &[
-    ("app_state", include_str!("../examples/app_state.toml")),
-    ("batch", include_str!("../examples/batch.toml")),
-    ("browser_content", include_str!("../examples/browser_content.toml")),
-    ("browser_debug", include_str!("../examples/browser_debug.toml")),
-    ("browser_emulate", include_str!("../examples/browser_emulate.toml")),
-    ("browser_execute", include_str!("../examples/browser_execute.toml")),
-    ("browser_instance", include_str!("../examples/browser_instance.toml")),
-    ("browser_interact", include_str!("../examples/browser_interact.toml")),
-    ("browser_navigate", include_str!("../examples/browser_navigate.toml")),
-    ("browser_network", include_str!("../examples/browser_network.toml")),
-    ("browser_snapshot", include_str!("../examples/browser_snapshot.toml")),
-    ("browser_tab", include_str!("../examples/browser_tab.toml")),
-    ("page_tools", include_str!("../examples/page_tools.toml")),
-    ("sleep", include_str!("../examples/sleep.toml")),
-    ("wait_for", include_str!("../examples/wait_for.toml")),
-];
-
 /// Returns a tool's examples, in the order of its actions; an error is for whoever wrote them.
 pub fn of(tool: &str) -> Result<Vec<Example>, String> {
-    let Some((_, text)) = FILES.iter().find(|(name, _)| *name == tool) else {
-        return Err(format!("{tool} has no examples"));
-    };
-    let file: File = toml::from_str(text).map_err(|error| format!("{tool}: {error}"))?;
+    let path = format!("{}/examples/{tool}.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(&path).map_err(|_| format!("{tool} has no examples"))?;
+    let file: File = toml::from_str(&text).map_err(|error| format!("{tool}: {error}"))?;
     Ok(file.example)
 }
 

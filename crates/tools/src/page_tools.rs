@@ -22,7 +22,7 @@ const LISTED: usize = 50;
 const SCHEMA: usize = 4096;
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
-pub const TOOL: CoreTool = CoreTool::own("page_tools", define, run);
+pub const TOOL: CoreTool = CoreTool::own("page_tools", "pages", define, run);
 
 #[derive(Deserialize, Clone, Copy, PartialEq)]
 #[serde(rename_all = "lowercase")]

@@ -15,7 +15,7 @@ const LONGEST_MS: u64 = 60_000;
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
 pub const TOOL: CoreTool =
-    CoreTool::own("sleep", define, run).aliases(&[("duration", "durationMs")]);
+    CoreTool::own("sleep", "wait", define, run).aliases(&[("duration", "durationMs")]);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -25,7 +25,7 @@ const EVENTS: usize = 50;
 const DATA: usize = 2000;
 
 /// The entry of this file in [`TOOLS`](crate::TOOLS).
-pub const TOOL: CoreTool = CoreTool::own("wait_for", define, run);
+pub const TOOL: CoreTool = CoreTool::own("wait_for", "wait", define, run);
 
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "lowercase")]
