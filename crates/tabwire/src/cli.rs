@@ -14,7 +14,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, CommandFactory, FromArgMatches, Par
 use crate::{
     command,
     config::{
-        Layers, Own,
+        Layers, ProgramConfig,
         table::{self, Kind},
     },
     failure::Failure,
@@ -121,7 +121,7 @@ enum Command {
     #[command(after_help = "Examples:\n  tabwire uninstall --dry-run\n  \
         tabwire uninstall --client cursor --yes")]
     Uninstall(setup::Uninstall),
-    /// Looks whether everything is in its place, and says how to mend it; exit code 1 means that
+    /// Looks whether everything is in its place, and says how to fix it; exit code 1 means that
     /// something does not work.
     #[command(after_help = "Examples:\n  tabwire doctor\n  tabwire doctor --json")]
     Doctor(setup::Doctor),
@@ -162,7 +162,7 @@ pub struct DataFolder {
 impl DataFolder {
     /// Returns the folder that was named, or the usual one.
     pub fn path(&self) -> PathBuf {
-        self.data.clone().unwrap_or_else(|| Own::default().data)
+        self.data.clone().unwrap_or_else(|| ProgramConfig::default().data)
     }
 }
 

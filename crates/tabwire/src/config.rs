@@ -36,12 +36,12 @@ pub struct Settings {
     #[serde(flatten)]
     pub tools: tools::Config,
     #[serde(flatten)]
-    pub own: Own,
+    pub own: ProgramConfig,
 }
 
 model::settings! {
     /// The settings of the program itself.
-    pub struct Own {
+    pub struct ProgramConfig {
         /// Folder for what the hub keeps; `tokens` in it is the token file unless another is named.
         #[schemars(with = "String")]
         data: PathBuf = default_data(),
@@ -68,7 +68,7 @@ model::settings! {
     }
 }
 
-impl Own {
+impl ProgramConfig {
     /// Returns which tools are offered; what is wrong was refused when it was read.
     pub fn tools(&self) -> Selection {
         Selection::parse(&self.tools).unwrap_or_default()

@@ -20,7 +20,7 @@ mod config;
 mod extension;
 mod failure;
 mod folders;
-mod kept;
+mod hub_store;
 mod launcher;
 mod log;
 mod pages;

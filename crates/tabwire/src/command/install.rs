@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::stdio::own_program;
 use crate::{
     cli::setup::{How, Install},
-    config::Own,
+    config::ProgramConfig,
     failure::Failure,
     terminal,
 };
@@ -60,7 +60,7 @@ pub fn installation(data: &Path) -> Result<Installation, Failure> {
             .unwrap_or_default(),
         home,
     };
-    let usual = std::path::absolute(Own::default().data)?;
+    let usual = std::path::absolute(ProgramConfig::default().data)?;
     let data = std::path::absolute(data)?;
     let program = own_program()?;
     let text = |path: &Path| {

@@ -33,9 +33,9 @@ use tools::{Toolbox, ToolboxSettings, launching::Launcher};
 use super::version::VERSION;
 use crate::{
     apps,
-    config::{Layers, Own, Settings},
+    config::{Layers, ProgramConfig, Settings},
     failure::Failure,
-    folders, kept,
+    folders, hub_store,
     launcher::{self, OwnLauncher},
     log::{self, LogLevel},
     pages, wiring,
@@ -112,7 +112,7 @@ impl RunningHub {
         };
         // The lock first, the port second: whoever has both is the hub. Its term is the store's too,
         // so that the store refuses whoever is not the hub any more.
-        let backend = kept::backend(own);
+        let backend = hub_store::backend(own);
         let mut lease = Lease::take(&own.data, || backend.last_term())
             .map_err(|error| failed(matches!(error, LeaseError::Taken(_)), &error))?;
         let (tokens, own_token) = load_tokens(own)?;
@@ -179,7 +179,7 @@ impl RunningHub {
                 tracing::info!("nobody was here for long enough");
                 Sign::Stop(None)
             }
-            () = kept::taken_over(&*self.store) => {
+            () = hub_store::taken_over(&*self.store) => {
                 tracing::error!("another hub has the store; this one ends");
                 Sign::TakenOver
             }
@@ -213,7 +213,7 @@ impl RunningHub {
         }
         self.stop.cancel();
         let _ = self.due.await;
-        kept::close(self.store).await;
+        hub_store::close(self.store).await;
     }
 
     /// Takes over what can change while the hub runs; keeps everything as it was on an error.
@@ -299,7 +299,7 @@ pub fn say_listening(edge: &Edge) -> Result<(), Failure> {
 
 /// Reads the tokens of the token file, where there is one, and that of the hub's own user, which is
 /// returned besides.
-fn load_tokens(own: &Own) -> Result<(Tokens, String), Failure> {
+fn load_tokens(own: &ProgramConfig) -> Result<(Tokens, String), Failure> {
     let tokens = match own.token_file() {
         Some(path) => Tokens::load(&path).map_err(Failure::usage)?,
         None => Tokens::default(),

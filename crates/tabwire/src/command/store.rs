@@ -8,13 +8,13 @@ use store::embedded::{export, operate};
 use crate::{
     api,
     cli::{Store, StoreAction},
-    config::Own,
+    config::ProgramConfig,
     failure::Failure,
     terminal,
 };
 
 pub fn run(options: &Store) -> Result<(), Failure> {
-    let mut own = Own::default();
+    let mut own = ProgramConfig::default();
     if let Some(data) = &options.data {
         own.data.clone_from(data);
     }

@@ -4,13 +4,13 @@ use std::{sync::Arc, time::Duration};
 
 use store::{BACKENDS, Health, Store, StoreBackend, StorePlace};
 
-use crate::{command::version::VERSION, config::Own};
+use crate::{command::version::VERSION, config::ProgramConfig};
 
 /// How often it is looked whether another hub has taken the store over.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// Returns the back-end of the settings; one that nobody knows was refused when they were read.
-pub fn backend(own: &Own) -> Arc<dyn StoreBackend> {
+pub fn backend(own: &ProgramConfig) -> Arc<dyn StoreBackend> {
     let place = StorePlace { file: own.store_file(), program: VERSION.to_owned() };
     let named = BACKENDS.iter().find(|(name, _)| *name == own.store);
     named.unwrap_or(&BACKENDS[0]).1(&place)
