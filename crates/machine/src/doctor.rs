@@ -1,4 +1,4 @@
-//! Looking whether everything is in its place, and saying how to mend what is not.
+//! Looking whether everything is in its place, and saying how to fix what is not.
 //!
 //! - [`hub`]: the data folder, the hub and its port; [`port_owner`]: who has the port instead;
 //! - [`browser`]: browsers, the native messaging host, the extension, pairing;
@@ -38,12 +38,12 @@ pub struct Finding {
     /// What was found, for people.
     pub message: String,
     /// What to do about it.
-    pub mend: Option<String>,
+    pub fix: Option<String>,
 }
 
 /// What is looked at.
 #[derive(Debug, Clone)]
-pub struct Patient {
+pub struct InspectedSetup {
     /// What should be installed.
     pub what: Installation,
     /// This program's version, with which a hub's is compared.
@@ -58,18 +58,18 @@ impl Finding {
     /// Finds that something works.
     pub fn ok(check: impl Into<String>, message: impl Into<String>) -> Self {
         let (check, message) = (check.into(), message.into());
-        Self { check, state: Health::Ok, message, mend: None }
+        Self { check, state: Health::Ok, message, fix: None }
     }
 
     /// Finds something that works and is worth knowing.
-    pub fn warning(check: &str, message: impl Into<String>, mend: impl Into<String>) -> Self {
-        let (message, mend) = (message.into(), Some(mend.into()));
-        Self { check: check.to_owned(), state: Health::Warning, message, mend }
+    pub fn warning(check: &str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        let (message, fix) = (message.into(), Some(fix.into()));
+        Self { check: check.to_owned(), state: Health::Warning, message, fix }
     }
 
     /// It does not work.
-    pub fn problem(check: &str, message: impl Into<String>, mend: impl Into<String>) -> Self {
-        Self { state: Health::Problem, ..Self::warning(check, message, mend) }
+    pub fn problem(check: &str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { state: Health::Problem, ..Self::warning(check, message, fix) }
     }
 }
 

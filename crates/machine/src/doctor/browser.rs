@@ -5,7 +5,7 @@ use std::{path::Path, process::Stdio, time::Duration};
 use serde_json::Value;
 use tokio::{process::Command, time};
 
-use super::{Finding, Patient};
+use super::{Finding, InspectedSetup};
 use crate::{
     install::{EXTENSION, browsers, file_change::look, native_host, surroundings::is_program},
     record::read_private,
@@ -18,8 +18,8 @@ const LONGEST: u64 = 16 * 1024 * 1024;
 const INSTALL: &str = "tabwire install";
 
 /// Looks which browsers there are.
-pub fn browsers(patient: &Patient) -> Finding {
-    let found = browsers::chosen(&patient.what.here, &[]);
+pub fn browsers(setup: &InspectedSetup) -> Finding {
+    let found = browsers::chosen(&setup.what.here, &[]);
     let titles: Vec<_> = found.iter().map(|browser| browser.title).collect();
     match titles.is_empty() {
         true => Finding::warning(
@@ -32,11 +32,11 @@ pub fn browsers(patient: &Patient) -> Finding {
 }
 
 /// Looks at the native messaging host: one finding per browser, and one for the script.
-pub async fn native_host(patient: &Patient) -> Vec<Finding> {
-    let script = native_host::script_path(&patient.what.data);
+pub async fn native_host(setup: &InspectedSetup) -> Vec<Finding> {
+    let script = native_host::script_path(&setup.what.data);
     let mut findings = Vec::new();
-    for browser in browsers::chosen(&patient.what.here, &[]) {
-        for folder in browser.manifest_folders(&patient.what.here) {
+    for browser in browsers::chosen(&setup.what.here, &[]) {
+        for folder in browser.manifest_folders(&setup.what.here) {
             let path = folder.join(native_host::manifest_name());
             let check = format!("native-host:{}", browser.name);
             findings.push(match manifest(&path, &script) {
@@ -46,7 +46,7 @@ pub async fn native_host(patient: &Patient) -> Vec<Finding> {
         }
     }
     if !findings.is_empty() {
-        findings.push(self::script(patient, &script).await);
+        findings.push(self::script(setup, &script).await);
     }
     findings
 }
@@ -63,26 +63,26 @@ fn manifest(path: &Path, script: &Path) -> Result<(), String> {
 }
 
 /// Looks at the script, and whether what it starts answers. Asking for a version changes nothing.
-async fn script(patient: &Patient, script: &Path) -> Finding {
+async fn script(setup: &InspectedSetup, script: &Path) -> Finding {
     let (check, shown) = ("native-host", script.display());
     let text = look(script).ok().and_then(|file| file.text);
     if !text.is_some_and(|text| native_host::is_our_script(&text)) {
         return Finding::problem(check, format!("{shown} is missing or not ours"), INSTALL);
     }
     if !is_program(script) {
-        let mend = format!("chmod 700 {shown}");
-        return Finding::problem(check, format!("{shown} cannot be run"), mend);
+        let fix = format!("chmod 700 {shown}");
+        return Finding::problem(check, format!("{shown} cannot be run"), fix);
     }
     let mut command = Command::new(script);
     command.arg("--version").stdin(Stdio::null()).kill_on_drop(true);
     match time::timeout(ANSWER, command.output()).await {
         Ok(Ok(output)) if output.status.success() => {
             let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-            match said.split_whitespace().last() == Some(&patient.version) {
+            match said.split_whitespace().last() == Some(&setup.version) {
                 true => Finding::ok(check, format!("{shown} starts this version")),
                 false => Finding::problem(
                     check,
-                    format!("{shown} starts {said:?}, this is version {}", patient.version),
+                    format!("{shown} starts {said:?}, this is version {}", setup.version),
                     INSTALL,
                 ),
             }
@@ -100,26 +100,26 @@ async fn script(patient: &Patient, script: &Path) -> Finding {
 }
 
 /// Looks whether the extension is unpacked, in this version.
-pub fn extension(patient: &Patient) -> Finding {
-    let (check, folder) = ("extension", patient.what.data.join(EXTENSION));
+pub fn extension(setup: &InspectedSetup) -> Finding {
+    let (check, folder) = ("extension", setup.what.data.join(EXTENSION));
     let shown = folder.display();
     let text = look(&folder.join("manifest.json")).ok().and_then(|file| file.text);
     let Some(text) = text else {
         let message = format!("it is not in {shown}");
         // No problem by itself: a browser that the hub starts gets it unpacked.
-        return match patient.has_extension {
+        return match setup.has_extension {
             true => Finding::warning(check, message, INSTALL),
             false => Finding::warning(check, message, "this program has no extension in it"),
         };
     };
     let manifest: Value = serde_json::from_str(&text).unwrap_or_default();
     match manifest["version"].as_str() {
-        Some(version) if version == patient.version => {
+        Some(version) if version == setup.version => {
             Finding::ok(check, format!("version {version} is in {shown}"))
         }
         Some(version) => Finding::problem(
             check,
-            format!("version {version} is in {shown}, this program is {}", patient.version),
+            format!("version {version} is in {shown}, this program is {}", setup.version),
             "tabwire install, then reload it on the browser's page of extensions",
         ),
         None => Finding::problem(check, format!("{shown}/manifest.json is damaged"), INSTALL),
@@ -129,9 +129,9 @@ pub fn extension(patient: &Patient) -> Finding {
 /// Looks whether a browser was paired.
 pub fn paired(data: &Path) -> Finding {
     let (check, path) = ("paired", data.join("pairing.json"));
-    let mend = "load the extension; it pairs by itself, or with a code: tabwire pair";
+    let fix = "load the extension; it pairs by itself, or with a code: tabwire pair";
     let text = match read_private(&path, LONGEST) {
-        Ok(None) => return Finding::warning(check, "no browser is paired yet", mend),
+        Ok(None) => return Finding::warning(check, "no browser is paired yet", fix),
         Ok(Some(text)) => text,
         Err(error) => {
             let message = format!("{} cannot be used: {error}", path.display());
@@ -146,7 +146,7 @@ pub fn paired(data: &Path) -> Finding {
             // Removing it would let browsers in again that were unpaired.
             "tabwire pair, which sets it aside",
         ),
-        Some(0) => Finding::warning(check, "no browser is paired yet", mend),
+        Some(0) => Finding::warning(check, "no browser is paired yet", fix),
         Some(1) => Finding::ok(check, "one browser is paired"),
         Some(count) => Finding::ok(check, format!("{count} browsers are paired")),
     }

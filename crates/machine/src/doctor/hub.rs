@@ -2,7 +2,7 @@
 
 use std::{fs, io, net::TcpListener, path::Path};
 
-use super::{Finding, Patient, port_owner};
+use super::{Finding, InspectedSetup, port_owner};
 use crate::{
     control::{self, Status},
     folder,
@@ -16,8 +16,8 @@ pub fn data(data: &Path) -> Finding {
         return Finding::ok("data", format!("{shown} is not there yet; it is made when needed"));
     }
     if let Err(error) = folder::check(data) {
-        let mend = format!("chmod 700 {shown}, or name another folder with --data");
-        return Finding::problem("data", error.to_string(), mend);
+        let fix = format!("chmod 700 {shown}, or name another folder with --data");
+        return Finding::problem("data", error.to_string(), fix);
     }
     let draft = data.join(format!(".hub.doctor-{}", model::id::random_text(8)));
     match fs::write(&draft, "").and_then(|()| fs::remove_file(&draft)) {
@@ -31,15 +31,15 @@ pub fn data(data: &Path) -> Finding {
 }
 
 /// Looks at the hub; returns it if it answers.
-pub async fn hub(patient: &Patient) -> (Vec<Finding>, Option<JoinWelcome>) {
+pub async fn hub(setup: &InspectedSetup) -> (Vec<Finding>, Option<JoinWelcome>) {
     let force = "tabwire stop --force";
-    let finding = match control::status(&patient.what.data).await {
+    let finding = match control::status(&setup.what.data).await {
         Ok(Status::Running(hub)) => {
             let message = format!("runs on port {} (process {})", hub.port, hub.pid);
             let findings = vec![
                 Finding::ok("hub", message),
                 Finding::ok("port", format!("{} is the hub's", hub.port)),
-                version(patient, &hub.version),
+                version(setup, &hub.version),
             ];
             return (findings, Some(hub));
         }
@@ -57,14 +57,14 @@ pub async fn hub(patient: &Patient) -> (Vec<Finding>, Option<JoinWelcome>) {
         }
         Err(error) => Finding::problem("hub", error.to_string(), force),
     };
-    (vec![finding, port(patient.port)], None)
+    (vec![finding, port(setup.port)], None)
 }
 
-pub(super) fn version(patient: &Patient, running: &str) -> Finding {
-    if running == patient.version {
+pub(super) fn version(setup: &InspectedSetup, running: &str) -> Finding {
+    if running == setup.version {
         return Finding::ok("version", format!("the hub is version {running}, as this program"));
     }
-    let message = format!("the hub is version {running}, this program is {}", patient.version);
+    let message = format!("the hub is version {running}, this program is {}", setup.version);
     Finding::warning("version", message, "tabwire stop; the next client starts the new one")
 }
 
@@ -74,13 +74,13 @@ fn port(port: u16) -> Finding {
         Ok(_) => Finding::ok("port", format!("{port} is free")),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
             let owner = port_owner::find(port).unwrap_or_else(|| "another program".to_owned());
-            let mend =
+            let fix =
                 "end that program, or choose another port: TABWIRE_PORT, or port in config.toml";
-            Finding::problem("port", format!("{port} is taken by {owner}"), mend)
+            Finding::problem("port", format!("{port} is taken by {owner}"), fix)
         }
         Err(error) => {
-            let mend = "choose another port: TABWIRE_PORT, or port in config.toml";
-            Finding::problem("port", format!("{port} cannot be used: {error}"), mend)
+            let fix = "choose another port: TABWIRE_PORT, or port in config.toml";
+            Finding::problem("port", format!("{port} cannot be used: {error}"), fix)
         }
     }
 }

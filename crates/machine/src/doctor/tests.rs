@@ -15,7 +15,7 @@ use crate::{
     test_place::Place,
 };
 
-fn patient(place: &Place) -> Patient {
+fn setup(place: &Place) -> InspectedSetup {
     let at = |name: &str| place.path().join(name);
     let here = Surroundings {
         system: System::Linux,
@@ -31,7 +31,7 @@ fn patient(place: &Place) -> Patient {
     let command = program.to_str().unwrap().to_owned();
     let entry = Entry { command, args: vec!["stdio".to_owned()] };
     let what = Installation { here, data: at("data"), program, entry };
-    Patient { what, version: "1.2.3".to_owned(), port: 0, has_extension: true }
+    InspectedSetup { what, version: "1.2.3".to_owned(), port: 0, has_extension: true }
 }
 
 fn write(path: &Path, text: &str, mode: u32) -> PathBuf {
@@ -52,7 +52,7 @@ fn settle(program: &Path) {
 fn check(finding: &Finding, state: Health, part: &str) {
     assert_eq!(finding.state, state, "{finding:?}");
     assert!(finding.message.contains(part), "{finding:?}");
-    assert_eq!(finding.mend.is_none(), state == Health::Ok, "{finding:?}");
+    assert_eq!(finding.fix.is_none(), state == Health::Ok, "{finding:?}");
 }
 
 #[test]
@@ -70,10 +70,10 @@ fn the_data_folder_must_be_private() {
 #[tokio::test]
 async fn a_foreign_program_on_the_port_is_named() {
     let place = Place::private();
-    let mut patient = patient(&place);
+    let mut setup = setup(&place);
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    patient.port = listener.local_addr().unwrap().port();
-    let (findings, hub) = hub::hub(&patient).await;
+    setup.port = listener.local_addr().unwrap().port();
+    let (findings, hub) = hub::hub(&setup).await;
     assert!(hub.is_none());
     check(&findings[0], Health::Ok, "none runs");
     let own = format!("(process {})", std::process::id());
@@ -81,67 +81,67 @@ async fn a_foreign_program_on_the_port_is_named() {
     drop(listener);
     // While another test starts a program, its process has the listener too for a moment.
     let begun = Instant::now();
-    let mut findings = hub::hub(&patient).await.0;
+    let mut findings = hub::hub(&setup).await.0;
     while findings[1].state != Health::Ok && begun.elapsed() < Duration::from_secs(30) {
-        findings = hub::hub(&patient).await.0;
+        findings = hub::hub(&setup).await.0;
     }
     check(&findings[1], Health::Ok, "free");
 }
 
 #[test]
 fn a_hub_of_another_version_is_told() {
-    let patient = patient(&Place::absent());
-    check(&hub::version(&patient, "1.2.3"), Health::Ok, "1.2.3");
-    check(&hub::version(&patient, "1.2.2"), Health::Warning, "1.2.2");
+    let setup = setup(&Place::absent());
+    check(&hub::version(&setup, "1.2.3"), Health::Ok, "1.2.3");
+    check(&hub::version(&setup, "1.2.2"), Health::Warning, "1.2.2");
 }
 
 #[tokio::test]
 async fn the_native_host_is_followed_to_what_it_starts() {
     let place = Place::private();
-    let patient = patient(&place);
-    check(&browser::browsers(&patient), Health::Warning, "no browser");
-    assert!(browser::native_host(&patient).await.is_empty());
-    fs::create_dir_all(patient.what.here.config.join("chromium")).unwrap();
-    check(&browser::browsers(&patient), Health::Ok, "Chromium");
-    let found = browser::native_host(&patient).await;
+    let setup = setup(&place);
+    check(&browser::browsers(&setup), Health::Warning, "no browser");
+    assert!(browser::native_host(&setup).await.is_empty());
+    fs::create_dir_all(setup.what.here.config.join("chromium")).unwrap();
+    check(&browser::browsers(&setup), Health::Ok, "Chromium");
+    let found = browser::native_host(&setup).await;
     check(&found[0], Health::Problem, "missing");
     check(&found[1], Health::Problem, "missing");
-    for step in plan(&patient.what, &Wanted::default())[0].changes() {
+    for step in plan(&setup.what, &Wanted::default())[0].changes() {
         step.apply(None).unwrap();
     }
-    let script = patient.what.data.join("native-host");
+    let script = setup.what.data.join("native-host");
     settle(&script);
-    let found = browser::native_host(&patient).await;
+    let found = browser::native_host(&setup).await;
     check(&found[0], Health::Ok, "in place");
     check(&found[1], Health::Problem, "does not work");
     for (said, state) in [("tabwire-native-host 1.2.3", Health::Ok), ("x 1.2.2", Health::Problem)] {
-        write(&patient.what.program, &format!("#!/bin/sh\necho {said}\n"), 0o755);
-        settle(&patient.what.program);
-        check(&browser::native_host(&patient).await[1], state, "starts");
+        write(&setup.what.program, &format!("#!/bin/sh\necho {said}\n"), 0o755);
+        settle(&setup.what.program);
+        check(&browser::native_host(&setup).await[1], state, "starts");
     }
     fs::set_permissions(&script, fs::Permissions::from_mode(0o600)).unwrap();
-    check(&browser::native_host(&patient).await[1], Health::Problem, "cannot be run");
+    check(&browser::native_host(&setup).await[1], Health::Problem, "cannot be run");
     let manifest =
-        patient.what.here.config.join("chromium/NativeMessagingHosts/dev.tabwire.host.json");
+        setup.what.here.config.join("chromium/NativeMessagingHosts/dev.tabwire.host.json");
     write(&manifest, "{", 0o644);
-    check(&browser::native_host(&patient).await[0], Health::Problem, "not valid JSON");
+    check(&browser::native_host(&setup).await[0], Health::Problem, "not valid JSON");
 }
 
 #[test]
 fn the_extension_must_be_of_this_version() {
     let place = Place::private();
-    let mut patient = patient(&place);
-    check(&browser::extension(&patient), Health::Warning, "not in");
-    patient.has_extension = false;
-    check(&browser::extension(&patient), Health::Warning, "not in");
-    let manifest = patient.what.data.join("extension/manifest.json");
+    let mut setup = setup(&place);
+    check(&browser::extension(&setup), Health::Warning, "not in");
+    setup.has_extension = false;
+    check(&browser::extension(&setup), Health::Warning, "not in");
+    let manifest = setup.what.data.join("extension/manifest.json");
     for (text, state, part) in [
         (r#"{"version": "1.2.3"}"#, Health::Ok, "1.2.3"),
         (r#"{"version": "1.2.0"}"#, Health::Problem, "1.2.0"),
         ("{", Health::Problem, "damaged"),
     ] {
         write(&manifest, text, 0o644);
-        check(&browser::extension(&patient), state, part);
+        check(&browser::extension(&setup), state, part);
     }
 }
 
@@ -167,16 +167,16 @@ fn paired_browsers_are_counted() {
 #[test]
 fn clients_are_asked_what_they_start() {
     let place = Place::private();
-    let patient = patient(&place);
-    check(&client::clients(&patient)[0], Health::Warning, "no AI client");
-    let config = patient.what.here.home.join(".cursor/mcp.json");
+    let setup = setup(&place);
+    check(&client::clients(&setup)[0], Health::Warning, "no AI client");
+    let config = setup.what.here.home.join(".cursor/mcp.json");
     fs::create_dir_all(config.parent().unwrap()).unwrap();
-    check(&client::clients(&patient)[0], Health::Warning, "does not know");
+    check(&client::clients(&setup)[0], Health::Warning, "does not know");
     let other = write(&place.path().join("bin/other"), "", 0o755);
     let entry = |command: &str, args: &str| {
         format!(r#"{{"mcpServers": {{"tabwire": {{"command": "{command}", "args": [{args}]}}}}}}"#)
     };
-    let own = &patient.what.entry.command;
+    let own = &setup.what.entry.command;
     for (text, state, part) in [
         ("{".to_owned(), Health::Problem, "cannot be read"),
         ("{}".to_owned(), Health::Warning, "does not know"),
@@ -190,16 +190,16 @@ fn clients_are_asked_what_they_start() {
         (entry(other.to_str().unwrap(), "\"stdio\""), Health::Warning, "another program"),
     ] {
         write(&config, &text, 0o600);
-        check(&client::clients(&patient)[0], state, part);
+        check(&client::clients(&setup)[0], state, part);
     }
-    write(&patient.what.program, "", 0o755);
+    write(&setup.what.program, "", 0o755);
     for (command, args, state) in [
         (own.as_str(), "\"stdio\"", Health::Ok),
         ("tabwire", "\"stdio\"", Health::Ok),
         (own.as_str(), "", Health::Warning),
     ] {
         write(&config, &entry(command, args), 0o600);
-        check(&client::clients(&patient)[0], state, "starts");
+        check(&client::clients(&setup)[0], state, "starts");
     }
 }
 
@@ -208,7 +208,7 @@ fn findings_are_written_with_their_names() {
     let finding = Finding::problem("port", "8765 is taken", "end it");
     let text = serde_json::to_value(finding).unwrap();
     let wanted = serde_json::json!({
-        "check": "port", "state": "problem", "message": "8765 is taken", "mend": "end it",
+        "check": "port", "state": "problem", "message": "8765 is taken", "fix": "end it",
     });
     assert_eq!(text, wanted);
 }

@@ -1,10 +1,10 @@
-//! `tabwire doctor`: looks whether everything is in its place, and says how to mend it.
+//! `tabwire doctor`: looks whether everything is in its place, and says how to fix it.
 
 use std::{collections::BTreeMap, env, io::Write, path::PathBuf};
 
 use machine::{
     JoinWelcome,
-    doctor::{Finding, Health, Patient, browser, client, hub},
+    doctor::{Finding, Health, InspectedSetup, browser, client, hub},
 };
 use store::embedded::operate;
 
@@ -46,8 +46,8 @@ fn tell(out: &mut impl Write, finding: &Finding) -> Result<(), Failure> {
         Health::Problem => "PROBLEM",
     };
     writeln!(out, "{state:<8} {:<22} {}", finding.check, finding.message)?;
-    if let Some(mend) = &finding.mend {
-        writeln!(out, "{:<8} {:<22} -> {mend}", "", "")?;
+    if let Some(fix) = &finding.fix {
+        writeln!(out, "{:<8} {:<22} -> {fix}", "", "")?;
     }
     Ok(())
 }
@@ -55,23 +55,23 @@ fn tell(out: &mut impl Write, finding: &Finding) -> Result<(), Failure> {
 async fn look(options: &Doctor) -> Result<Vec<Finding>, Failure> {
     let what = installation(&options.data.path())?;
     let (finding, settings) = settings();
-    let patient = Patient {
+    let setup = InspectedSetup {
         what,
         version: VERSION.to_owned(),
         port: options.port.unwrap_or(settings.edge.port),
         has_extension: UNPACK.is_some(),
     };
-    let data = &patient.what.data;
+    let data = &setup.what.data;
     let mut findings = vec![hub::data(data), finding];
-    let (about_hub, running) = hub::hub(&patient).await;
+    let (about_hub, running) = hub::hub(&setup).await;
     findings.extend(about_hub);
     findings.push(store(&settings, data.join("hub.sqlite")));
-    findings.push(browser::browsers(&patient));
-    findings.extend(browser::native_host(&patient).await);
-    findings.push(browser::extension(&patient));
+    findings.push(browser::browsers(&setup));
+    findings.extend(browser::native_host(&setup).await);
+    findings.push(browser::extension(&setup));
     findings.push(connected(options, running).await);
     findings.push(browser::paired(data));
-    findings.extend(client::clients(&patient));
+    findings.extend(client::clients(&setup));
     Ok(findings)
 }
 
@@ -81,8 +81,8 @@ fn settings() -> (Finding, Settings) {
     match Layers::new(file, BTreeMap::new()).load() {
         Ok(settings) => (Finding::ok("settings", "they can be read"), settings),
         Err(failure) => {
-            let mend = "mend it; docs/config.md has every setting";
-            (Finding::problem("settings", failure.message(), mend), Settings::default())
+            let fix = "fix it; docs/config.md has every setting";
+            (Finding::problem("settings", failure.message(), fix), Settings::default())
         }
     }
 }
@@ -95,18 +95,18 @@ fn store(settings: &Settings, file: PathBuf) -> Finding {
     if !file.exists() {
         return Finding::ok(check, "nothing is kept yet");
     }
-    let mend = "tabwire store check says more; the hub repairs what it can when it starts";
+    let fix = "tabwire store check says more; the hub repairs what it can when it starts";
     match operate::check(&file) {
         Ok(report) => {
             let bad: u64 = report.tables.iter().map(|table| table.bad).sum();
             let rows: u64 = report.tables.iter().map(|table| table.rows).sum();
             match bad > 0 || !report.findings.is_empty() {
-                true => Finding::problem(check, format!("{} is damaged", file.display()), mend),
+                true => Finding::problem(check, format!("{} is damaged", file.display()), fix),
                 false => Finding::ok(check, format!("{rows} rows in {}", file.display())),
             }
         }
         Err(error) => {
-            Finding::problem(check, format!("{} cannot be read: {error}", file.display()), mend)
+            Finding::problem(check, format!("{} cannot be read: {error}", file.display()), fix)
         }
     }
 }
@@ -115,14 +115,14 @@ fn store(settings: &Settings, file: PathBuf) -> Finding {
 async fn connected(options: &Doctor, running: Option<JoinWelcome>) -> Finding {
     let check = "connected";
     if running.is_none() {
-        let mend = "start one (tabwire serve, or an AI client), and look again";
-        return Finding::warning(check, "cannot be told while no hub answers", mend);
+        let fix = "start one (tabwire serve, or an AI client), and look again";
+        return Finding::warning(check, "cannot be told while no hub answers", fix);
     }
     let body = match Api::of(&options.data.path()).get("/api/sessions").await {
         Ok(body) => body,
         Err(failure) => {
-            let mend = "look at hub.log in the data folder";
-            return Finding::problem(check, failure.message(), mend);
+            let fix = "look at hub.log in the data folder";
+            return Finding::problem(check, failure.message(), fix);
         }
     };
     let sessions = body["sessions"].as_array().map(Vec::as_slice).unwrap_or_default();

@@ -34,7 +34,7 @@ fn check(finished: &Finished, check: &str, state: &str, part: &str) {
     let finding = finding(finished, check);
     assert_eq!(finding["state"], state, "{finding}");
     assert!(finding["message"].as_str().unwrap().contains(part), "{finding}");
-    assert_eq!(finding["mend"].is_null(), state == "ok", "{finding}");
+    assert_eq!(finding["fix"].is_null(), state == "ok", "{finding}");
 }
 
 #[tokio::test]
