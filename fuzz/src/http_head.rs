@@ -1,6 +1,6 @@
 //! The head of an HTTP request through the gates, the handshake and the naming.
 //!
-//! The first byte says which door it comes through, from where, and how strict the hub is; the rest
+//! The first byte says which listener_kind it comes through, from where, and how strict the hub is; the rest
 //! is the head, parsed by hyper's own parser. Nothing that controls passes without being known, and no
 //! head that tells two ends of its body passes unseen.
 
@@ -19,7 +19,7 @@ use axum::{
 };
 use edge::{
     Config, Edge, Ports, browser_ws, framing,
-    gate::{Area, Door, Ends, Grant, judge},
+    gate::{Area, Grant, ListenerKind, SocketEnds, judge},
     naming,
 };
 use guard::{HubSecret, Tokens};
@@ -45,7 +45,7 @@ pub fn run(input: &[u8]) {
     request.extensions_mut().insert(ends);
     let edge = if kind & 8 == 0 { strict() } else { lenient() };
     if let Ok(pass) = judge(edge, &request) {
-        let area = Area::of(ends.door, request.uri().path(), request.headers());
+        let area = Area::of(ends.listener_kind, request.uri().path(), request.headers());
         if area == Area::Control {
             assert!(pass.is_known, "control without being known");
             assert!(matches!(pass.grant, Grant::Program | Grant::Configured), "{:?}", pass.grant);
@@ -57,7 +57,7 @@ pub fn run(input: &[u8]) {
     if browser_ws::check_handshake(request.version(), request.headers()).is_ok() {
         assert_eq!(request.version(), Version::HTTP_11, "a handshake over an older HTTP");
     }
-    let _ = naming::read(request.uri(), request.headers(), ends.door, || kind & 16 == 0);
+    let _ = naming::read(request.uri(), request.headers(), ends.listener_kind, || kind & 16 == 0);
 }
 
 /// Lets the head pass by as the listener does.
@@ -90,16 +90,16 @@ fn parse(head: &[u8]) -> Option<Request> {
     Some(request)
 }
 
-fn ends(kind: u8) -> Ends {
-    let door = match kind & 3 {
-        0 => Door::Main,
-        1 => Door::Private,
-        2 => Door::Compat(&dialect::hello3d::INFO),
-        _ => Door::Compat(&dialect::mcp_browser::INFO),
+fn ends(kind: u8) -> SocketEnds {
+    let listener_kind = match kind & 3 {
+        0 => ListenerKind::Main,
+        1 => ListenerKind::Private,
+        2 => ListenerKind::Compat(&dialect::hello3d::INFO),
+        _ => ListenerKind::Compat(&dialect::mcp_browser::INFO),
     };
     let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let peer = if kind & 4 == 0 { local } else { IpAddr::V4(Ipv4Addr::new(192, 0, 2, 7)) };
-    Ends { peer, local, port: 8765, door }
+    SocketEnds { peer, local, port: 8765, listener_kind }
 }
 
 /// A hub that lets in as little as it can.

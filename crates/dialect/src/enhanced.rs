@@ -96,7 +96,7 @@ struct Event {
 impl Dialect for Enhanced {
     fn open(&mut self) -> Vec<Output> {
         let mut hello = foreign::browser(self.instance.clone(), NAME, commands::NAMES);
-        hello.habits.tab_per_client = true;
+        hello.traits.tab_per_client = true;
         vec![Output::Deliver(FromBrowser::Hello(hello.into()))]
     }
 

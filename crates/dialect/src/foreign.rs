@@ -12,8 +12,8 @@ pub mod pending;
 pub mod tabs;
 
 use model::{
-    CallId, Change, Code, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Level,
-    NumberedChange, Reply, StateBody, StateUpdate, TabId, ToBrowser, Work,
+    CallId, Change, Code, Fault, FromBrowser, Hello, InstanceId, Json, Kind, Level, NumberedChange,
+    PeerTraits, Reply, StateBody, StateUpdate, TabId, ToBrowser, Work,
     json::{cut, shorten},
     shape,
 };
@@ -157,7 +157,7 @@ pub fn browser(instance: InstanceId, name: &str, commands: &[&str]) -> Hello {
         position: None,
         resume_token: None,
         tabs: Vec::new(),
-        habits: Habits { commands, ..Habits::default() },
+        traits: PeerTraits { commands, ..PeerTraits::default() },
     }
 }
 

@@ -202,9 +202,9 @@ impl McpBrowser {
         let told = init.capabilities.as_array().into_iter().flatten().filter_map(Value::as_str);
         hello.capabilities = told.take(CAPABILITIES).map(|text| cut(text, TEXT)).collect();
         hello.capabilities.push("console_events".to_owned());
-        hello.habits.nameless = true;
-        hello.habits.one_tab = true;
-        hello.habits.last_sequence = Some(Sequence(init.last_sequence.as_u64().unwrap_or(0)));
+        hello.traits.nameless = true;
+        hello.traits.one_tab = true;
+        hello.traits.last_sequence = Some(Sequence(init.last_sequence.as_u64().unwrap_or(0)));
         vec![Output::Deliver(FromBrowser::Hello(hello.into()))]
     }
 

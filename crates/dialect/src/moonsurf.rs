@@ -144,7 +144,7 @@ impl Moonsurf {
                 let mut hello =
                     foreign::browser(foreign::instance(&instance)?, NAME, &commands::names());
                 // Every socket needs a new registration, so the id says nothing about last time.
-                hello.habits.nameless = true;
+                hello.traits.nameless = true;
                 self.instance = Some(instance);
                 Ok(vec![Output::Deliver(FromBrowser::Hello(hello.into()))])
             }

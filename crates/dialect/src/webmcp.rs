@@ -150,8 +150,8 @@ impl Webmcp {
                     told.browser["version"].as_str().map(|version| cut(version, VERSION));
                 hello.capabilities = vec!["discover_tools".to_owned()];
                 hello.tabs = self.tabs.all().cloned().collect();
-                hello.habits.nameless = true;
-                hello.habits.may_double = true;
+                hello.traits.nameless = true;
+                hello.traits.may_double = true;
                 vec![Output::Deliver(FromBrowser::Hello(hello.into()))]
             }
         };

@@ -24,7 +24,7 @@ use crate::{
     Edge,
     config::Config,
     connection::{self, Socket, Visitor},
-    gate::{Ends, Pass},
+    gate::{Pass, SocketEnds},
     meter::{Allowance, Meter},
     metrics::Counted,
     naming, reply, status,
@@ -52,12 +52,12 @@ pub async fn upgrade(State(edge): State<Arc<Edge>>, mut request: Request) -> Res
 
 fn prepare(edge: &Arc<Edge>, request: &mut Request) -> Result<Response<Body>, Fault> {
     let accept = check_handshake(request.version(), request.headers())?;
-    let ends = request.extensions().get::<Ends>().copied();
+    let ends = request.extensions().get::<SocketEnds>().copied();
     let pass = request.extensions().get::<Pass>().cloned();
     let (Some(ends), Some(pass)) = (ends, pass) else {
         return Err(Fault::new(Code::Internal, "the request did not pass the gates"));
     };
-    let naming = naming::read(request.uri(), request.headers(), ends.door, || {
+    let naming = naming::read(request.uri(), request.headers(), ends.listener_kind, || {
         edge.registrations.expects(pass.origin.as_deref(), ends.port)
     })?;
     if edge.is_draining() {

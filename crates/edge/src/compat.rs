@@ -10,7 +10,7 @@ use dialect::{DIALECTS, DialectInfo};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Edge, browser_ws, gate::Door, listener, status};
+use crate::{Edge, browser_ws, gate::ListenerKind, listener, status};
 
 /// A dialect with the port that it is wanted on.
 #[derive(Clone, Copy)]
@@ -85,7 +85,7 @@ impl Edge {
         stop: &CancellationToken,
     ) {
         for listener in listeners {
-            self.listen(listener, router.clone(), Door::Compat(info), stop.clone());
+            self.listen(listener, router.clone(), ListenerKind::Compat(info), stop.clone());
         }
     }
 }

@@ -65,7 +65,7 @@ struct Newcomer {
 
 impl Visitor {
     /// Puts the machine into its place; the rest is needed until the introduction.
-    fn sit_down(self) -> (Shared, Box<Newcomer>) {
+    fn into_parts(self) -> (Shared, Box<Newcomer>) {
         let Self { dialect, info, liveness, instance, pass, port } = self;
         let newcomer = Newcomer { info, instance, pass, port };
         (Shared::new(dialect, liveness), Box::new(newcomer))
@@ -92,7 +92,7 @@ where
     Io: AsyncRead + AsyncWrite + Unpin + Send,
 {
     let (mut writing, mut reading) = socket.split();
-    let (shared, newcomer) = visitor.sit_down();
+    let (shared, newcomer) = visitor.into_parts();
     async move {
         let both = (&mut reading, &mut writing);
         let admitted = Box::pin(admit(edge, config, &shared, newcomer, both)).await;

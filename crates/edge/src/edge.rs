@@ -30,7 +30,7 @@ use crate::{
     config::Config,
     connection::asking,
     gate::{
-        Door, Ends,
+        ListenerKind, SocketEnds,
         host::{Hosts, KnownHosts},
     },
     listener,
@@ -70,7 +70,7 @@ pub struct Edge {
     pub registry: Registry,
     /// Every task of the edge; joined at the end.
     pub tasks: TaskTracker,
-    /// Ends accepting and idle connections.
+    /// SocketEnds accepting and idle connections.
     pub stop: CancellationToken,
     /// When it started.
     pub started: Instant,
@@ -142,7 +142,7 @@ impl Edge {
     pub fn serve(self: &Arc<Self>, sockets: Sockets, router: &Router) {
         self.tasks.spawn(asking::hear_answers(self.clone(), self.hub.app_answers()));
         for listener in sockets.main {
-            self.listen(listener, router.clone(), Door::Main, self.stop.clone());
+            self.listen(listener, router.clone(), ListenerKind::Main, self.stop.clone());
         }
         for (info, listeners) in sockets.compat {
             let router = match info.name {
@@ -158,10 +158,10 @@ impl Edge {
         self: &Arc<Self>,
         listener: TcpListener,
         router: Router,
-        door: Door,
+        listener_kind: ListenerKind,
         stop: CancellationToken,
     ) {
-        self.tasks.spawn(listener::accept(self.clone(), router, listener, door, stop));
+        self.tasks.spawn(listener::accept(self.clone(), router, listener, listener_kind, stop));
     }
 
     /// Serves one connection of the private socket, whose peer the kernel vouches for.
@@ -170,8 +170,12 @@ impl Edge {
         Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let ends =
-            Ends { peer: loopback, local: loopback, port: self.ports.main, door: Door::Private };
+        let ends = SocketEnds {
+            peer: loopback,
+            local: loopback,
+            port: self.ports.main,
+            listener_kind: ListenerKind::Private,
+        };
         listener::serve_stream(self, router, io, ends).await;
     }
 

@@ -43,9 +43,9 @@ pub enum Area {
 }
 
 impl Area {
-    /// Returns the area of a path behind a door.
-    pub fn of(door: Door, path: &str, headers: &HeaderMap) -> Self {
-        if let Door::Compat(dialect) = door {
+    /// Returns the area of a path on a listener.
+    pub fn of(listener_kind: ListenerKind, path: &str, headers: &HeaderMap) -> Self {
+        if let ListenerKind::Compat(dialect) = listener_kind {
             return Self::Foreign(dialect.kind.unwrap_or(Kind::Browser));
         }
         let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
@@ -60,7 +60,7 @@ impl Area {
 
 /// Which listener a request came through.
 #[derive(Clone, Copy)]
-pub enum Door {
+pub enum ListenerKind {
     /// The one port.
     Main,
     /// A port that clients of this dialect have built in.
@@ -71,7 +71,7 @@ pub enum Door {
 
 /// Both ends of the connection that a request came on.
 #[derive(Clone, Copy)]
-pub struct Ends {
+pub struct SocketEnds {
     /// Who asks.
     pub peer: IpAddr,
     /// Which of our addresses was asked.
@@ -79,10 +79,10 @@ pub struct Ends {
     /// Which of our ports.
     pub port: u16,
     /// What that port is for.
-    pub door: Door,
+    pub listener_kind: ListenerKind,
 }
 
-impl Ends {
+impl SocketEnds {
     /// Returns whether the peer is on this machine.
     pub fn is_same_machine(&self) -> bool {
         self.peer.is_loopback() || self.peer == self.local
@@ -178,11 +178,11 @@ pub async fn guard(edge: &Edge, router: Router, mut request: Request) -> Respons
 /// Passes a request through all gates.
 pub fn judge(edge: &Edge, request: &Request) -> Result<Pass, Refused> {
     let config = edge.config.load();
-    let ends = request.extensions().get::<Ends>().copied().ok_or_else(|| {
+    let ends = request.extensions().get::<SocketEnds>().copied().ok_or_else(|| {
         Refused::new("peer", Fault::new(Code::Internal, "the peer's address is not known"))
     })?;
     let headers = request.headers();
-    let area = Area::of(ends.door, request.uri().path(), headers);
+    let area = Area::of(ends.listener_kind, request.uri().path(), headers);
     let hosts = edge.hosts(ends.port);
     let host = host::check(&hosts, request)?;
     let (origin, grant) = origin::check(&config, &hosts, area, headers)?;
@@ -199,7 +199,8 @@ pub fn judge(edge: &Edge, request: &Request) -> Result<Pass, Refused> {
             .hint("start the hub with --remote-browsers to allow others");
         return Err(Refused::new("peer", fault));
     }
-    let is_trusted = matches!(ends.door, Door::Private) || (config.open && is_local);
+    let is_trusted =
+        matches!(ends.listener_kind, ListenerKind::Private) || (config.open && is_local);
     let is_needed = match area {
         Area::Open => false,
         Area::Control => !is_trusted,
@@ -259,10 +260,14 @@ mod tests {
         native.insert("sec-websocket-protocol", "tabwire.v1".parse().unwrap());
         let none = HeaderMap::new();
         for path in ["/", "/session/x", "//session/x"] {
-            assert_eq!(Area::of(Door::Main, path, &native), Area::Socket, "{path}");
-            assert_eq!(Area::of(Door::Main, path, &none), Area::Foreign(Kind::Browser), "{path}");
+            assert_eq!(Area::of(ListenerKind::Main, path, &native), Area::Socket, "{path}");
+            assert_eq!(
+                Area::of(ListenerKind::Main, path, &none),
+                Area::Foreign(Kind::Browser),
+                "{path}"
+            );
         }
-        let page = Door::Compat(&dialect::hello3d::INFO);
+        let page = ListenerKind::Compat(&dialect::hello3d::INFO);
         assert_eq!(Area::of(page, "/api/call", &native), Area::Foreign(Kind::App));
         for (path, area) in [
             ("/register", Area::Foreign(Kind::Browser)),
@@ -276,13 +281,13 @@ mod tests {
             ("/health", Area::Open),
             ("/apix", Area::Open),
         ] {
-            assert_eq!(Area::of(Door::Main, path, &none), area, "{path}");
+            assert_eq!(Area::of(ListenerKind::Main, path, &none), area, "{path}");
         }
     }
 
-    fn ends(peer: &str, local: &str) -> Ends {
+    fn ends(peer: &str, local: &str) -> SocketEnds {
         let [peer, local] = [peer, local].map(|address| address.parse().unwrap());
-        Ends { peer, local, port: 8765, door: Door::Main }
+        SocketEnds { peer, local, port: 8765, listener_kind: ListenerKind::Main }
     }
 
     #[test]

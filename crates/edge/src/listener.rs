@@ -29,7 +29,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     Edge, framing,
-    gate::{self, Door, Ends},
+    gate::{self, ListenerKind, SocketEnds},
     metrics::Counted,
     reply,
     stalled_writes::StalledWrites,
@@ -114,12 +114,12 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::from_std(socket.into())
 }
 
-/// Accepts connections through a door until told to stop.
+/// Accepts connections on a listener until told to stop.
 pub async fn accept(
     edge: Arc<Edge>,
     router: Router,
     listener: TcpListener,
-    door: Door,
+    listener_kind: ListenerKind,
     stop: CancellationToken,
 ) {
     loop {
@@ -129,7 +129,7 @@ pub async fn accept(
             accepted = listener.accept() => accepted,
         };
         match accepted {
-            Ok((stream, peer)) => admit(&edge, &router, stream, peer, door),
+            Ok((stream, peer)) => admit(&edge, &router, stream, peer, listener_kind),
             Err(error) => {
                 tracing::warn!(%error, "accept failed");
                 tokio::time::sleep(BREATHER).await;
@@ -138,15 +138,21 @@ pub async fn accept(
     }
 }
 
-fn admit(edge: &Arc<Edge>, router: &Router, stream: TcpStream, peer: SocketAddr, door: Door) {
+fn admit(
+    edge: &Arc<Edge>,
+    router: &Router,
+    stream: TcpStream,
+    peer: SocketAddr,
+    listener_kind: ListenerKind,
+) {
     // Without this a small answer waits for the peer's delayed ack: 44 ms instead of 0.3.
     let _ = stream.set_nodelay(true);
     let Ok(local) = stream.local_addr() else { return };
-    let ends = Ends {
+    let ends = SocketEnds {
         peer: peer.ip().to_canonical(),
         local: local.ip().to_canonical(),
         port: local.port(),
-        door,
+        listener_kind,
     };
     edge.metrics.accepted.inc();
     // A connection that became a WebSocket is counted there.
@@ -168,7 +174,7 @@ fn admit(edge: &Arc<Edge>, router: &Router, stream: TcpStream, peer: SocketAddr,
 }
 
 /// Speaks HTTP on a byte stream until it ends or is switched to WebSocket.
-pub async fn serve_stream<Io>(edge: &Arc<Edge>, router: Router, io: Io, ends: Ends)
+pub async fn serve_stream<Io>(edge: &Arc<Edge>, router: Router, io: Io, ends: SocketEnds)
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, Uri, header};
 use dialect::{DialectInfo, enhanced, moonsurf, native, webmcp};
 use model::{Code, Fault, InstanceId};
 
-use crate::gate::Door;
+use crate::gate::ListenerKind;
 
 /// The header that may carry an instance id or a client's binding.
 pub const INSTANCE_HEADER: &str = "x-mcp-instance";
@@ -33,7 +33,7 @@ pub struct Naming {
 pub fn read(
     uri: &Uri,
     headers: &HeaderMap,
-    door: Door,
+    listener_kind: ListenerKind,
     registered: impl FnOnce() -> bool,
 ) -> Result<Naming, Fault> {
     let offered: Vec<_> = offered(headers).filter(|name| !name.starts_with(BEARER)).collect();
@@ -64,8 +64,8 @@ pub fn read(
     let instance = found.map(|(_, instance)| instance);
     let speaks_native = offered.contains(&native::SUBPROTOCOL);
     let is_unknown = !speaks_native && offered.iter().any(|name| is_own(name));
-    let dialect = match door {
-        Door::Compat(dialect) if !is_unknown => dialect,
+    let dialect = match listener_kind {
+        ListenerKind::Compat(dialect) if !is_unknown => dialect,
         _ if speaks_native => &native::INFO,
         _ if instance.is_some() && !is_unknown => &enhanced::INFO,
         _ if !offered.is_empty() => {
@@ -134,7 +134,7 @@ mod tests {
                 value.parse().unwrap(),
             );
         }
-        match (read(&uri, &map, Door::Main, || false), expected) {
+        match (read(&uri, &map, ListenerKind::Main, || false), expected) {
             (Ok(naming), Ok(expected)) => {
                 assert_eq!(naming.instance.as_ref().map(InstanceId::as_str), expected, "{uri}");
                 assert_eq!(naming.dialect.name, "native");
@@ -181,7 +181,7 @@ mod tests {
     fn check_dialect(
         uri: &str,
         header: Option<(&'static str, &str)>,
-        door: Door,
+        listener_kind: ListenerKind,
         expected: [&str; 2],
     ) {
         let mut map = HeaderMap::new();
@@ -190,7 +190,8 @@ mod tests {
         }
         let [dialect, confirmed] = expected;
         let naming =
-            read(&uri.parse().unwrap(), &map, door, || uri.contains("registered")).unwrap();
+            read(&uri.parse().unwrap(), &map, listener_kind, || uri.contains("registered"))
+                .unwrap();
         assert_eq!(naming.dialect.name, dialect, "{uri} {header:?}");
         assert_eq!(naming.subprotocol.unwrap_or_default(), confirmed, "{uri} {header:?}");
     }
@@ -198,7 +199,7 @@ mod tests {
     #[test]
     fn the_dialect_follows_from_listener_path_and_naming() {
         let protocol = |value| Some(("sec-websocket-protocol", value));
-        let main = Door::Main;
+        let main = ListenerKind::Main;
         check_dialect("/", None, main, ["webmcp", ""]);
         check_dialect("/?registered", None, main, ["moonsurf", ""]);
         check_dialect("/session/abc", None, main, ["enhanced", ""]);
@@ -207,6 +208,6 @@ mod tests {
         check_dialect("/", protocol("instance.abc"), main, ["enhanced", "instance.abc"]);
         check_dialect("/session/abc", protocol("tabwire.v1"), main, ["native", "tabwire.v1"]);
         check_dialect("/", protocol("instance.a, tabwire.v1"), main, ["native", "tabwire.v1"]);
-        check_dialect("/", None, Door::Compat(&dialect::hello3d::INFO), ["hello3d", ""]);
+        check_dialect("/", None, ListenerKind::Compat(&dialect::hello3d::INFO), ["hello3d", ""]);
     }
 }

@@ -29,7 +29,7 @@ use crate::{
     Edge,
     admin::body::read_json,
     browser_ws, compat,
-    gate::{Door, Ends, Pass},
+    gate::{ListenerKind, Pass, SocketEnds},
     reply, status,
 };
 
@@ -50,7 +50,7 @@ struct Registration {
     user_agent: String,
     window: Value,
     port: u16,
-    /// Ends the port that is this client's alone.
+    /// SocketEnds the port that is this client's alone.
     own_port: Option<CancellationToken>,
     at: Instant,
     at_ms: u64,
@@ -188,7 +188,7 @@ struct Registering {
 async fn register(
     State(edge): State<Arc<Edge>>,
     Extension(pass): Extension<Pass>,
-    Extension(ends): Extension<Ends>,
+    Extension(ends): Extension<SocketEnds>,
     request: Request,
 ) -> Response<Body> {
     let answer = match read_json::<Registering>(&edge, request).await {
@@ -201,7 +201,12 @@ async fn register(
     shared_with(&pass, answer)
 }
 
-fn enter(edge: &Arc<Edge>, pass: &Pass, ends: Ends, body: Registering) -> Result<Value, Fault> {
+fn enter(
+    edge: &Arc<Edge>,
+    pass: &Pass,
+    ends: SocketEnds,
+    body: Registering,
+) -> Result<Value, Fault> {
     let registrations = &edge.registrations;
     registrations.sweep();
     if edge.is_draining() {
@@ -210,9 +215,9 @@ fn enter(edge: &Arc<Edge>, pass: &Pass, ends: Ends, body: Registering) -> Result
     if registrations.is_full() {
         return Err(Fault::new(Code::Busy, format!("{MOST} clients have registered")));
     }
-    let own = match ends.door {
-        Door::Compat(_) => open_own_port(edge),
-        Door::Main | Door::Private => None,
+    let own = match ends.listener_kind {
+        ListenerKind::Compat(_) => open_own_port(edge),
+        ListenerKind::Main | ListenerKind::Private => None,
     };
     let (port, own_port) = match own {
         Some((port, stop)) => (port, Some(stop)),

@@ -1,4 +1,4 @@
-//! Ends a connection whose peer reads nothing of what it is sent.
+//! SocketEnds a connection whose peer reads nothing of what it is sent.
 //!
 //! HTTP has no time limit for that, and an answer that is not read holds its memory and its room
 //! among large answers. Whatever is read, however little, begins the time anew. A connection that is

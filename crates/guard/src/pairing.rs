@@ -29,7 +29,7 @@ use model::{
 };
 
 pub use file::PairingError;
-use file::{Code, Entry, Kept, Used};
+use file::{Code, Entry, PairingRecords, Used};
 pub use key::Key;
 use key::{Side, Talk, random_code, random_nonce};
 pub use terms::{By, CodeState, Offer, Paired, Refusal, Which};
@@ -264,7 +264,7 @@ impl Pairings {
     /// Every attempt counts before it is judged, and all of them under the file's lock: two at
     /// once have no more than two one after the other.
     fn check_code(
-        kept: &mut Kept,
+        kept: &mut PairingRecords,
         challenge: &Challenge,
         id: &str,
         proof: &str,
@@ -327,7 +327,7 @@ impl Pairings {
     }
 }
 
-fn has_room(kept: &Kept, instance: &str) -> Result<(), Refusal> {
+fn has_room(kept: &PairingRecords, instance: &str) -> Result<(), Refusal> {
     match kept.instances.len() < INSTANCES_MAX || kept.instances.contains_key(instance) {
         true => Ok(()),
         false => Err(Refusal::Full),

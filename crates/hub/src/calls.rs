@@ -74,7 +74,7 @@ pub struct Resumed {
 
 /// What follows from what the browser knows of a call.
 #[derive(Debug, PartialEq)]
-pub enum Told {
+pub enum CallFate {
     /// It ends like this.
     End(Result<Reply, Fault>),
     /// It is sent once more.
@@ -270,22 +270,22 @@ impl CallTable {
 
     /// Takes in what the browser knows of a call that was asked after. A call that it has never
     /// seen, and would remember, may be sent once more under the same id.
-    pub fn told(&mut self, id: CallId, status: ExecutorStatus) -> Told {
+    pub fn told(&mut self, id: CallId, status: ExecutorStatus) -> CallFate {
         let Some((pending, orphan)) = self.pending.get_mut(&id).and_then(|pending| {
             let Sending::Lost { orphan } = pending.sending else { return None };
             Some((pending, orphan))
         }) else {
-            return Told::Stray(self.judge(id));
+            return CallFate::Stray(self.judge(id));
         };
         pending.sending = Sending::Sent;
         match status {
-            ExecutorStatus::Running => Told::Wait,
-            ExecutorStatus::Ended(outcome) => Told::End(outcome.map(Reply::Result)),
+            ExecutorStatus::Running => CallFate::Wait,
+            ExecutorStatus::Ended(outcome) => CallFate::End(outcome.map(Reply::Result)),
             ExecutorStatus::Unknown if !orphan => match self.make_ready(id) {
-                Some(ready) => Told::Send(Box::new(ready)),
-                None => Told::Wait,
+                Some(ready) => CallFate::Send(Box::new(ready)),
+                None => CallFate::Wait,
             },
-            ExecutorStatus::Unknown => Told::End(Err(Gone::Browser.fault(true, Effect::Act))),
+            ExecutorStatus::Unknown => CallFate::End(Err(Gone::Browser.fault(true, Effect::Act))),
         }
     }
 

@@ -132,7 +132,7 @@ impl Hub {
         introduction: Introduction,
         outbox: Outbox,
     ) -> Result<Attachment, Closing> {
-        if introduction.hello.habits.nameless {
+        if introduction.hello.traits.nameless {
             return self.attach_nameless(introduction, outbox).await;
         }
         let instance = introduction.hello.instance.clone();
@@ -239,7 +239,7 @@ impl Hub {
         session: &Arc<Session>,
         request: CallRequest,
     ) -> Result<Reply, model::Fault> {
-        self.services.pulse.settle().await;
+        self.services.pulse.wait_until_read().await;
         session.begin(request)?.wait().await
     }
 

@@ -42,17 +42,17 @@ pub(crate) struct Once {
     // Likewise. The work of those keys; ends with the hub.
     tasks: Mutex<JoinSet<()>>,
     // Likewise.
-    kept: Mutex<Kept>,
+    kept: Mutex<KeptAnswers>,
 }
 
 /// What is kept for whoever asks again: until when each is, and how large it is.
 #[derive(Default)]
-struct Kept {
+struct KeptAnswers {
     answers: VecDeque<(Instant, usize)>,
     bytes: usize,
 }
 
-impl Kept {
+impl KeptAnswers {
     /// Returns whether one more has room, beside those that have no answer yet.
     fn has_room(&mut self, running: usize) -> bool {
         let now = Instant::now();
@@ -74,7 +74,7 @@ impl Once {
         kept.sort_by_key(|(_, left)| *left);
         let (now, bytes) = (Instant::now(), kept.iter().map(|(size, _)| size).sum());
         let answers = kept.into_iter().map(|(size, left)| (now + left.min(KEPT), size)).collect();
-        Self { kept: Mutex::new(Kept { answers, bytes }), ..Self::default() }
+        Self { kept: Mutex::new(KeptAnswers { answers, bytes }), ..Self::default() }
     }
 }
 

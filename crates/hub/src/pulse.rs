@@ -14,9 +14,9 @@ pub const BEAT: Duration = Duration::from_millis(500);
 /// A beat that is this late means that we slept.
 const LATE: Duration = Duration::from_secs(2);
 /// For this long after a sleep calls may be from before it.
-const AFTER: Duration = Duration::from_secs(1);
+const SLEEP_AFTERMATH: Duration = Duration::from_secs(1);
 /// How long a call waits then.
-const SETTLE: Duration = Duration::from_millis(600);
+const READ_WITHIN: Duration = Duration::from_millis(600);
 
 /// The hub's own sign of life.
 #[derive(Default)]
@@ -56,13 +56,13 @@ impl Pulse {
     }
 
     /// Returns at once, or after a moment when the hub has just slept.
-    pub async fn settle(&self) {
+    pub async fn wait_until_read(&self) {
         let slept = {
             let beats = self.beats.lock();
-            beats.is_late() || beats.woken.is_some_and(|woken| woken.elapsed() < AFTER)
+            beats.is_late() || beats.woken.is_some_and(|woken| woken.elapsed() < SLEEP_AFTERMATH)
         };
         if slept {
-            sleep(SETTLE).await;
+            sleep(READ_WITHIN).await;
         }
     }
 }
@@ -92,21 +92,21 @@ mod tests {
     async fn only_after_a_sleep_does_a_call_wait() {
         let pulse = Pulse::default();
         let started = Instant::now();
-        pulse.settle().await;
+        pulse.wait_until_read().await;
         pulse.beat();
-        pulse.settle().await;
+        pulse.wait_until_read().await;
         assert_eq!(started.elapsed(), Duration::ZERO);
         tokio::time::advance(Duration::from_secs(60)).await;
         let woken = Instant::now();
-        pulse.settle().await;
-        assert!(woken.elapsed() >= SETTLE);
+        pulse.wait_until_read().await;
+        assert!(woken.elapsed() >= READ_WITHIN);
         pulse.beat();
         let noticed = Instant::now();
-        pulse.settle().await;
-        assert!(noticed.elapsed() >= SETTLE, "also when the sleep was noticed first");
-        tokio::time::advance(AFTER).await;
+        pulse.wait_until_read().await;
+        assert!(noticed.elapsed() >= READ_WITHIN, "also when the sleep was noticed first");
+        tokio::time::advance(SLEEP_AFTERMATH).await;
         let later = Instant::now();
-        pulse.settle().await;
+        pulse.wait_until_read().await;
         assert_eq!(later.elapsed(), Duration::ZERO);
     }
 }

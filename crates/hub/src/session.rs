@@ -27,7 +27,7 @@ use std::{
 };
 
 use model::{
-    CloseReason, Closing, Habits, InstanceId, Json, Kind, Level, NumberedChange, Position,
+    CloseReason, Closing, InstanceId, Json, Kind, Level, NumberedChange, PeerTraits, Position,
     Sequence, SessionId, Tab, TabId, ToBrowser, ToolSpec, record::LogEntry,
 };
 use parking_lot::Mutex;
@@ -74,7 +74,7 @@ pub struct Session {
     /// How many tools the app declares: lets look-ups pass by whoever offers none.
     tool_count: AtomicUsize,
     /// Lets one peer at a time through the takeover rules; may be held across an await.
-    door: tokio::sync::Mutex<()>,
+    takeover_turn: tokio::sync::Mutex<()>,
     // A blocking mutex: held for one step, never across an await.
     core: Mutex<Core>,
 }
@@ -105,7 +105,7 @@ struct Core {
 struct PeerFacts {
     version: Option<String>,
     capabilities: Vec<String>,
-    habits: Habits,
+    traits: PeerTraits,
     /// What a peer without a lasting name is called at present.
     called: Option<InstanceId>,
 }
@@ -201,14 +201,14 @@ impl Session {
     /// Returns whether its browser can do a command; one that has not said may.
     pub fn can(&self, command: &str) -> bool {
         let core = self.core.lock();
-        let commands = &core.peer.habits.commands;
+        let commands = &core.peer.traits.commands;
         self.kind == Kind::Browser
             && (commands.is_empty() || commands.iter().any(|known| known == command))
     }
 
     /// Returns the commands that its browser says it can do.
     pub fn commands(&self) -> Vec<String> {
-        self.core.lock().peer.habits.commands.clone()
+        self.core.lock().peer.traits.commands.clone()
     }
 
     /// Returns whether its peer is called this at present.

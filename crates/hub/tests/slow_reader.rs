@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use hub::{Batch, Hub, Introduction};
-use model::{CloseReason, Habits, Hello, InstanceId, Json, Kind, Level};
+use model::{CloseReason, Hello, InstanceId, Json, Kind, Level, PeerTraits};
 use serde_json::json;
 use store::MemoryStore;
 
@@ -66,6 +66,6 @@ fn hello() -> Hello {
         position: None,
         resume_token: None,
         tabs: Vec::new(),
-        habits: Habits::default(),
+        traits: PeerTraits::default(),
     }
 }

@@ -7,8 +7,8 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use hub::{Attachment, Batch, CallRequest, Caller, Hub, Introduction, Outgoing};
 use model::{
-    Call, ClientId, Code, Effect, FromBrowser, Habits, Hello, InstanceId, Json, Kind, Reply, TabId,
-    Target, ToBrowser, Work,
+    Call, ClientId, Code, Effect, FromBrowser, Hello, InstanceId, Json, Kind, PeerTraits, Reply,
+    TabId, Target, ToBrowser, Work,
 };
 use serde_json::json;
 use store::MemoryStore;
@@ -91,7 +91,7 @@ async fn attach(hub: &Hub, number: u64) -> (Attachment, Outgoing) {
         position: None,
         resume_token: None,
         tabs: Vec::new(),
-        habits: Habits::default(),
+        traits: PeerTraits::default(),
     };
     let (outbox, outgoing) = hub.outbox();
     let introduction = Introduction {

@@ -32,8 +32,8 @@ pub use fault::{Code, Fault, Retry};
 pub use id::{CallId, ClientId, InstanceId, InvalidId, SessionId, TabId};
 pub use json::Json;
 pub use message::{
-    Call, Carriage, Change, ExecutorStatus, FromBrowser, Greeting, Habits, Hello, Kind, Level,
-    NumberedChange, RefusedResume, ReplayPage, ReplayRequest, StateBody, StateUpdate, Tab,
-    ToBrowser, ToolSpec, Welcome,
+    Call, Carriage, Change, ExecutorStatus, FromBrowser, Greeting, Hello, Kind, Level,
+    NumberedChange, PeerTraits, RefusedResume, ReplayPage, ReplayRequest, StateBody, StateUpdate,
+    Tab, ToBrowser, ToolSpec, Welcome,
 };
 pub use position::{Epoch, Position, Sequence};

@@ -51,12 +51,12 @@ pub struct Hello {
     /// The tabs it has now, where the dialect tells them at once.
     pub tabs: Vec<Tab>,
     /// What is particular about it.
-    pub habits: Habits,
+    pub traits: PeerTraits,
 }
 
 /// What is particular about a peer that was not made for us.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Habits {
+pub struct PeerTraits {
     /// The commands that it can do; empty means that it has not said.
     pub commands: Vec<String>,
     /// It has no lasting name of its own, so it gets the first free place of its dialect and

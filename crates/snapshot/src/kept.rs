@@ -21,7 +21,7 @@ pub const BYTES: usize = 16 << 20;
 
 /// What a snapshot is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct SnapshotKey {
     /// The session that the page is in.
     pub session: SessionId,
     /// The tab, where the browser has several.
@@ -31,7 +31,7 @@ pub struct Place {
 }
 
 struct Entry {
-    place: Place,
+    place: SnapshotKey,
     version: String,
     page: Arc<Page>,
     bytes: usize,
@@ -39,14 +39,14 @@ struct Entry {
 
 /// The kept snapshots, the newest last.
 #[derive(Default)]
-pub struct Kept {
+pub struct KeptSnapshots {
     // A blocking mutex: held while a few entries are looked at, never across an await.
     entries: Mutex<VecDeque<Entry>>,
 }
 
-impl Kept {
+impl KeptSnapshots {
     /// Keeps a snapshot; others go where there are too many.
-    pub fn keep(&self, place: Place, version: &str, page: Arc<Page>) {
+    pub fn keep(&self, place: SnapshotKey, version: &str, page: Arc<Page>) {
         let bytes = size(&page) + place.scope.len();
         if bytes > BYTES {
             return;
@@ -61,7 +61,7 @@ impl Kept {
     }
 
     /// Returns a snapshot, which is then the newest.
-    pub fn find(&self, place: &Place, version: &str) -> Option<Arc<Page>> {
+    pub fn find(&self, place: &SnapshotKey, version: &str) -> Option<Arc<Page>> {
         let mut entries = self.entries.lock();
         let at =
             entries.iter().position(|entry| entry.version == version && entry.place == *place)?;
@@ -98,8 +98,8 @@ fn size(page: &Page) -> usize {
 mod tests {
     use super::*;
 
-    fn place(tab: u64) -> Place {
-        Place {
+    fn place(tab: u64) -> SnapshotKey {
+        SnapshotKey {
             session: SessionId::parse("s1-test-0001").unwrap(),
             tab: Some(TabId(tab)),
             scope: "{}".into(),
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn no_more_are_kept_than_there_is_room_for_and_the_longest_unused_goes() {
-        let kept = Kept::default();
+        let kept = KeptSnapshots::default();
         for tab in 0..SNAPSHOTS as u64 {
             kept.keep(place(tab), "v1", page(10));
         }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     fn no_more_bytes_are_kept_than_the_limit() {
-        let kept = Kept::default();
+        let kept = KeptSnapshots::default();
         for tab in 0..3 {
             kept.keep(place(tab), "v1", page(BYTES / 2 - 10_000));
         }

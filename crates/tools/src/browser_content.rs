@@ -15,7 +15,7 @@ use crate::{
     action::{Action, invalid, read},
     answer,
     command_arguments::{Argument, flag, number, text, whole, word},
-    commands::Order,
+    commands::CommandCall,
     definition::{Client, CoreTool, Output, Source, Work},
 };
 
@@ -96,7 +96,7 @@ const ACTIONS: &[Action] = &[
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
-        let order = Order::read(toolbox, client, &TOOL, args)?;
+        let order = CommandCall::read(toolbox, client, &TOOL, args)?;
         if order.action.name != "get" {
             return order.run().await;
         }
@@ -124,7 +124,7 @@ fn is_shaped(session: &Session) -> bool {
 
 /// Reads a page by its snapshot, and writes it here.
 async fn read_page(
-    mut order: Order<'_>,
+    mut order: CommandCall<'_>,
     session: &Arc<Session>,
     format: Format,
 ) -> Result<Output, Fault> {

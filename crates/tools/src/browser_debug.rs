@@ -13,7 +13,7 @@ use crate::{
     answer,
     command_arguments::{Argument, flag, text, texts, word},
     command_results::{measurements::Measurements, page_errors::PageErrors},
-    commands::{self, Order},
+    commands::{self, CommandCall},
     definition::{Client, CoreTool, Output, Source, Work},
 };
 
@@ -50,7 +50,7 @@ const ACTIONS: &[Action] = &[
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
-        let order = Order::read(toolbox, client, &TOOL, args)?;
+        let order = CommandCall::read(toolbox, client, &TOOL, args)?;
         if order.action.command != CONSOLE {
             return order.run().await;
         }
@@ -67,7 +67,7 @@ fn tells_console(session: &Session) -> bool {
 }
 
 /// The newest console lines that the session was told.
-fn from_feed(order: &Order<'_>, session: &Session) -> Output {
+fn from_feed(order: &CommandCall<'_>, session: &Session) -> Output {
     let level = order.args.get("level").and_then(Value::as_str).filter(|level| *level != "all");
     let (_, entries) = session.feed_after(Sequence(0), usize::MAX);
     let mut fitting: Vec<Value> = entries
@@ -113,7 +113,7 @@ fn line(entry: &LogEntry) -> Value {
 }
 
 /// Whether a line comes from the wanted tab; one that does not say where from fits all.
-fn is_in(order: &Order<'_>, line: &Value) -> bool {
+fn is_in(order: &CommandCall<'_>, line: &Value) -> bool {
     match (order.tab, line["tabId"].as_u64()) {
         (Some(wanted), Some(tab)) => wanted.0 == tab,
         _ => true,

@@ -11,7 +11,7 @@ use crate::{
     action::{Action, act, invalid},
     command_arguments::{Argument, flag, number, text, whole, word},
     command_results::emulation::Emulated,
-    commands::Order,
+    commands::CommandCall,
     definition::{Client, CoreTool, Work},
 };
 
@@ -95,7 +95,7 @@ const ACTIONS: &[Action] = &[
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
-        let mut order = Order::read(toolbox, client, &TOOL, args)?;
+        let mut order = CommandCall::read(toolbox, client, &TOOL, args)?;
         if let Some(Value::String(value)) = order.args.remove("value") {
             spell_out(order.action.name, value.trim(), &mut order.args)?;
         }

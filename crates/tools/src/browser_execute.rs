@@ -6,7 +6,7 @@ use crate::{
     Toolbox,
     action::{Action, act},
     command_arguments::{Argument, flag, text},
-    commands::Order,
+    commands::CommandCall,
     definition::{Client, CoreTool, Work},
 };
 
@@ -26,5 +26,5 @@ const ACTIONS: &[Action] =
     &[act("", "browser_evaluate", "expression", "awaitPromise=true").value()];
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
-    Box::pin(async move { Order::read(toolbox, client, &TOOL, args)?.run().await })
+    Box::pin(async move { CommandCall::read(toolbox, client, &TOOL, args)?.run().await })
 }

@@ -9,7 +9,7 @@ use crate::{
     Toolbox,
     action::{Action, act, invalid},
     command_arguments::{Argument, flag, number, records, text, texts, whole, word},
-    commands::Order,
+    commands::CommandCall,
     definition::{Client, CoreTool, Work},
     uploads,
 };
@@ -104,7 +104,7 @@ const HELD: &[(&str, &str)] = &[
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
-        let mut order = Order::read(toolbox, client, &TOOL, args)?;
+        let mut order = CommandCall::read(toolbox, client, &TOOL, args)?;
         hold_keys(&mut order.args)?;
         aim(&mut order.args)?;
         name_fields(&mut order.args)?;

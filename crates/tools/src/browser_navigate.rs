@@ -14,7 +14,7 @@ use crate::{
     action::{Action, CommandScope, act, read},
     answer, browser_tab,
     command_arguments::{Argument, flag, text, whole, word},
-    commands::Order,
+    commands::CommandCall,
     definition::{Client, CoreTool, Output, Work},
 };
 
@@ -58,7 +58,7 @@ const ACTIONS: &[Action] = &[
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
-        let mut order = Order::read(toolbox, client, &TOOL, args)?;
+        let mut order = CommandCall::read(toolbox, client, &TOOL, args)?;
         if order.args.contains_key("expression") {
             // It waits for nobody, but an expression can do anything.
             order.effect = Effect::Add;
@@ -79,7 +79,7 @@ fn opens_only(session: &Session) -> bool {
 }
 
 /// Goes to an address in the client's tab; a client that has none there gets one.
-async fn go(order: Order<'_>, session: &Arc<Session>) -> Result<Output, Fault> {
+async fn go(order: CommandCall<'_>, session: &Arc<Session>) -> Result<Output, Fault> {
     let client = &order.client.caller.client;
     let has_tab = order.tab.is_some() || session.known_tab(client, None).is_ok();
     if has_tab || !session.keeps_tabs_apart() {
@@ -97,7 +97,7 @@ async fn go(order: Order<'_>, session: &Arc<Session>) -> Result<Output, Fault> {
 }
 
 /// Goes to an address by opening a tab, where no tab is known that should go there instead.
-async fn open(order: Order<'_>, session: &Arc<Session>) -> Result<Output, Fault> {
+async fn open(order: CommandCall<'_>, session: &Arc<Session>) -> Result<Output, Fault> {
     let known = order.tab.or_else(|| order.choose_tab(session).ok().flatten());
     if let Some(tab) = known {
         let message = format!("{} cannot load another address in tab {tab}", session.name);

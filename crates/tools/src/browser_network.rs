@@ -13,7 +13,7 @@ use crate::{
         network::{AwaitedRequest, HeadersSet, MockList, RequestDetail, RequestList},
         site_data::{CookieList, CookieSet, CookiesCleared, Storage, StorageCleared, StorageSet},
     },
-    commands::Order,
+    commands::CommandCall,
     definition::{Client, CoreTool, Output, Work},
     downloads,
 };
@@ -133,7 +133,7 @@ const ACTIONS: &[Action] = &[
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
-        let mut order = Order::read(toolbox, client, &TOOL, args)?;
+        let mut order = CommandCall::read(toolbox, client, &TOOL, args)?;
         if order.action.name.starts_with("download") {
             return downloads::run(order).await;
         }
@@ -149,7 +149,7 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
 
 /// Reads cookies where looking is all that is allowed: what logs somebody in stays hidden. A
 /// browser knows its own user's limits, but not the hub's.
-async fn masked_cookies(order: &Order<'_>) -> Result<Output, Fault> {
+async fn masked_cookies(order: &CommandCall<'_>) -> Result<Output, Fault> {
     let session = order.find_session()?;
     let tab = order.choose_tab(&session)?;
     let result = order.send(&session, tab, COOKIES, &order.args).await?;

@@ -10,7 +10,7 @@ use model::{Code, Fault, TabId};
 use serde_json::Value;
 use snapshot::{
     Page, Subject, View,
-    kept::{self, Place},
+    kept::{self, SnapshotKey},
 };
 
 use crate::{
@@ -18,7 +18,7 @@ use crate::{
     action::{Action, read},
     answer,
     command_arguments::{Argument, flag, text, whole, word},
-    commands::Order,
+    commands::CommandCall,
     definition::{Client, CoreTool, Output, Source, Work},
 };
 
@@ -62,7 +62,7 @@ const ACTIONS: &[Action] = &[read(
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
-        let mut order = Order::read(toolbox, client, &TOOL, args)?;
+        let mut order = CommandCall::read(toolbox, client, &TOOL, args)?;
         let view = View::take(&mut order.args)?;
         let session = order.find_session()?;
         let tab = order.choose_tab(&session)?;
@@ -86,7 +86,7 @@ fn show(
     view: &View,
 ) -> Result<Output, Fault> {
     let version = kept::version(&page, &view.scope);
-    let place = Place { session: session.id.clone(), tab, scope: view.scope.clone() };
+    let place = SnapshotKey { session: session.id.clone(), tab, scope: view.scope.clone() };
     let since = view.since.as_ref();
     let before = since.and_then(|since| toolbox.snapshots.find(&place, since));
     let page = Arc::new(page);

@@ -14,7 +14,7 @@ use crate::{
     answer,
     command_arguments::{Argument, flag, text},
     command_results::action_report::TabAddress,
-    commands::{self, Order},
+    commands::{self, CommandCall},
     definition::{Client, CoreTool, Output, Source, Work},
 };
 
@@ -63,7 +63,7 @@ const ACTIONS: &[Action] = &[
 
 fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     Box::pin(async move {
-        let order = Order::read(toolbox, client, &TOOL, args)?;
+        let order = CommandCall::read(toolbox, client, &TOOL, args)?;
         match order.action.command {
             LIST => list(order).await,
             NEW => open(order).await,
@@ -73,7 +73,7 @@ fn run<'a>(toolbox: &'a Toolbox, client: &'a Client, args: Value) -> Work<'a> {
     })
 }
 
-async fn open(order: Order<'_>) -> Result<Output, Fault> {
+async fn open(order: CommandCall<'_>) -> Result<Output, Fault> {
     let session = order.find_session()?;
     let result = order.send(&session, None, NEW, &order.args).await?;
     remember(&order, &session, &result);
@@ -81,7 +81,7 @@ async fn open(order: Order<'_>) -> Result<Output, Fault> {
 }
 
 /// Makes a tab that was just opened the client's own and its last one, where the hub keeps that.
-pub(crate) fn remember(order: &Order<'_>, session: &Session, result: &Json) -> Option<TabId> {
+pub(crate) fn remember(order: &CommandCall<'_>, session: &Session, result: &Json) -> Option<TabId> {
     let result = result.to_value().ok()?;
     let tab = TabId(number(&result)?);
     session.tab_opened(&order.client.caller, tab);
@@ -89,7 +89,7 @@ pub(crate) fn remember(order: &Order<'_>, session: &Session, result: &Json) -> O
 }
 
 /// Lets go of the client's tab, or offers it to another; the browser is only told.
-fn pass_on(order: &Order<'_>) -> Result<Output, Fault> {
+fn pass_on(order: &CommandCall<'_>) -> Result<Output, Fault> {
     let session = order.find_session()?;
     let caller = &order.client.caller;
     let Some(tab) = order.choose_tab(&session)? else {
@@ -121,7 +121,7 @@ fn pass_on(order: &Order<'_>) -> Result<Output, Fault> {
 /// The tabs of one browser, or why they are not known.
 type Told = (Arc<Session>, Result<Vec<Tab>, Fault>);
 
-async fn list(order: Order<'_>) -> Result<Output, Fault> {
+async fn list(order: CommandCall<'_>) -> Result<Output, Fault> {
     let sessions = match order.session {
         Some(_) => vec![order.find_session()?],
         None => {

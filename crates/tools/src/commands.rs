@@ -28,7 +28,7 @@ const USUAL: Duration = Duration::from_secs(30);
 const LISTED: usize = 5;
 
 /// A command that a client wants done: what, with what, where, and for how long.
-pub(crate) struct Order<'a> {
+pub(crate) struct CommandCall<'a> {
     pub toolbox: &'a Toolbox,
     pub client: &'a Client,
     tool: &'static str,
@@ -44,7 +44,7 @@ pub(crate) struct Order<'a> {
     pub args: Map<String, Value>,
 }
 
-impl<'a> Order<'a> {
+impl<'a> CommandCall<'a> {
     /// Reads arguments that were checked.
     pub fn read(
         toolbox: &'a Toolbox,

@@ -17,7 +17,7 @@ use crate::{
     action::invalid,
     answer,
     command_results::download_list::{DownloadList, DownloadReport},
-    commands::Order,
+    commands::CommandCall,
     definition::{Output, Source},
 };
 
@@ -41,7 +41,7 @@ pub(crate) fn can_be_read(session: &Session) -> bool {
 }
 
 /// Does one of the three.
-pub(crate) async fn run(order: Order<'_>) -> Result<Output, Fault> {
+pub(crate) async fn run(order: CommandCall<'_>) -> Result<Output, Fault> {
     let order = match order.action.command {
         LIST => return order.run().await,
         WAIT => return order.patient(PATIENCE).run().await,
@@ -62,7 +62,7 @@ struct Download {
     bytes: u64,
 }
 
-async fn read(order: &Order<'_>, session: &Arc<Session>) -> Result<Output, Fault> {
+async fn read(order: &CommandCall<'_>, session: &Arc<Session>) -> Result<Output, Fault> {
     let most = most_text(order.args.get("maxLength"))?;
     let id = wanted_id(order.args.get("id"))?;
     if session.unproven || !session.is_at_home() {
@@ -194,7 +194,7 @@ fn text_of(bytes: &[u8]) -> Option<&str> {
 }
 
 fn show_text(
-    order: &Order<'_>,
+    order: &CommandCall<'_>,
     session: &Session,
     download: &Download,
     text: &str,
@@ -227,7 +227,12 @@ fn show_text(
     output
 }
 
-fn show_file(order: &Order<'_>, session: &Session, download: &Download, bytes: &[u8]) -> Output {
+fn show_file(
+    order: &CommandCall<'_>,
+    session: &Session,
+    download: &Download,
+    bytes: &[u8],
+) -> Output {
     let Download { filename, mime_type, .. } = download;
     let data = STANDARD.encode(bytes);
     let file = json!({"mimeType": mime_type, "data": data, "name": filename});

@@ -1,7 +1,7 @@
 //! The shelf: results that are too large for an answer, kept for a while for whoever asked.
 //!
 //! An answer carries a link to them, and they are read as a resource or over HTTP, by the same
-//! principal only. Kept in memory, bounded in number of bytes and in time; nothing here survives
+//! principal only. ShelvedResult in memory, bounded in number of bytes and in time; nothing here survives
 //! the hub, and nothing is listed.
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
@@ -25,7 +25,7 @@ const ID: usize = 26;
 
 /// Something that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct ShelvedResult {
     /// A file's name for it.
     pub name: String,
     /// Such as `application/pdf`.
@@ -38,20 +38,20 @@ pub struct Kept {
 #[derive(Clone, Default)]
 pub struct Shelf {
     // A blocking mutex: held for a few map operations, never across an await.
-    places: Arc<Mutex<Places>>,
+    places: Arc<Mutex<ShelfEntries>>,
 }
 
 #[derive(Default)]
-struct Places {
-    by_id: HashMap<String, Place>,
+struct ShelfEntries {
+    by_id: HashMap<String, ShelfEntry>,
     bytes: usize,
     /// Counts uses; the smallest is the least recent.
     uses: u64,
 }
 
-struct Place {
+struct ShelfEntry {
     principal: String,
-    kept: Kept,
+    kept: ShelvedResult,
     until: Instant,
     used: u64,
 }
@@ -76,13 +76,13 @@ impl Shelf {
                 continue;
             };
             let (name, mime_type) = (link.name.clone(), link.mime_type.clone());
-            let kept = Kept { name, mime_type, content };
+            let kept = ShelvedResult { name, mime_type, content };
             self.places.lock().put(id, principal, kept);
         }
     }
 
     /// Returns what an id leads to, for the principal that it is kept for.
-    pub fn read(&self, principal: &str, id: &str) -> Result<Kept, Fault> {
+    pub fn read(&self, principal: &str, id: &str) -> Result<ShelvedResult, Fault> {
         let mut places = self.places.lock();
         places.clear_away();
         places.uses += 1;
@@ -110,13 +110,13 @@ impl Shelf {
     }
 }
 
-impl Places {
-    fn put(&mut self, id: &str, principal: &str, kept: Kept) {
+impl ShelfEntries {
+    fn put(&mut self, id: &str, principal: &str, kept: ShelvedResult) {
         self.clear_away();
         self.uses += 1;
         self.bytes += kept.content.len();
         let (until, used) = (Instant::now() + TIME, self.uses);
-        let place = Place { principal: principal.to_owned(), kept, until, used };
+        let place = ShelfEntry { principal: principal.to_owned(), kept, until, used };
         if let Some(before) = self.by_id.insert(id.to_owned(), place) {
             self.bytes -= before.kept.content.len();
         }

@@ -14,7 +14,7 @@ use hub::Hub;
 use model::{Fault, InstanceId, Json, Target};
 use parking_lot::Mutex;
 use serde_json::{Map, Value};
-use snapshot::kept::Kept;
+use snapshot::kept::KeptSnapshots;
 use tokio::sync::watch;
 
 use crate::{
@@ -32,7 +32,7 @@ use crate::{
     shelf::Shelf,
     uploads::{self, UploadFolders},
 };
-use own::{ALIASES, Own};
+use own::{ALIASES, OwnTool};
 
 /// Schemas that are kept ready; beyond that the memory starts anew.
 const READY: usize = 1024;
@@ -56,13 +56,13 @@ pub struct Toolbox {
     /// The middle of the house.
     pub hub: Hub,
     /// Our own tools, in the order of [`TOOLS`].
-    own: Arc<Vec<Own>>,
+    own: Arc<Vec<OwnTool>>,
     // A blocking mutex: held for one map operation, never across an await.
     checkers: Arc<Mutex<HashMap<String, Arc<Checker>>>>,
     /// The manifests in force.
     pub(crate) manifests: Apps,
     /// The last snapshots, for differences.
-    pub(crate) snapshots: Arc<Kept>,
+    pub(crate) snapshots: Arc<KeptSnapshots>,
     /// Who starts browsers, if anybody does.
     pub launcher: Option<Arc<dyn Launcher>>,
     /// What the ids of clients' links and the keys of pages follow from, so that they outlive this hub.
@@ -91,7 +91,7 @@ pub struct ToolboxSettings {
 /// A call that can be made.
 enum Prepared<'a> {
     /// Of a tool of our own, with arguments that fit.
-    Own(&'a Own, Value),
+    OwnTool(&'a OwnTool, Value),
     /// Of an app's tool, if there is one.
     App(Value),
 }
@@ -106,7 +106,7 @@ impl Toolbox {
     ) -> Self {
         Self {
             hub,
-            own: Arc::new(TOOLS.iter().map(Own::new).collect()),
+            own: Arc::new(TOOLS.iter().map(OwnTool::new).collect()),
             checkers: Arc::default(),
             manifests: Apps::default(),
             snapshots: Arc::default(),
@@ -260,7 +260,7 @@ impl Toolbox {
     ) -> Result<Output, Fault> {
         self.shelf.clear_away();
         let mut output = match self.prepare(name, args)? {
-            Prepared::Own(own, args) => self.run(own, client, args).await?,
+            Prepared::OwnTool(own, args) => self.run(own, client, args).await?,
             Prepared::App(args) => self.call_app(client, name, args).await?,
         };
         self.shelf.keep(&client.caller.principal, &mut output.links);
@@ -270,7 +270,7 @@ impl Toolbox {
     /// Checks a call as far as that is possible without making it.
     pub(crate) fn check(&self, name: &str, args: Value) -> Result<(), Fault> {
         match self.prepare(name, args)? {
-            Prepared::Own(..) => Ok(()),
+            Prepared::OwnTool(..) => Ok(()),
             Prepared::App(_) if self.definition(name).is_some() => Ok(()),
             Prepared::App(_) => Err(apps::unknown(self, name)),
         }
@@ -320,10 +320,10 @@ impl Toolbox {
             action::check(own.tool, &mut args)?;
         }
         own.checker().check(&args)?;
-        Ok(Prepared::Own(own, args))
+        Ok(Prepared::OwnTool(own, args))
     }
 
-    async fn run(&self, own: &Own, client: &Client, args: Value) -> Result<Output, Fault> {
+    async fn run(&self, own: &OwnTool, client: &Client, args: Value) -> Result<Output, Fault> {
         let who = &client.caller.client;
         let noted = self.recorder.wants(who, own.tool, &args).then(|| args.clone());
         let output = (own.tool.run)(self, client, args).await?;
@@ -389,7 +389,7 @@ impl Toolbox {
         address::check(url, &self.settings.load().own_hosts)
     }
 
-    fn own(&self, name: &str) -> Option<&Own> {
+    fn own(&self, name: &str) -> Option<&OwnTool> {
         self.own.iter().find(|own| own.tool.name == name)
     }
 

@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     action::{Action, act, invalid},
     command_arguments::{Argument, text, whole},
-    commands::Order,
+    commands::CommandCall,
     definition::{Output, Workplace},
 };
 pub use folders::UploadFolders;
@@ -59,7 +59,7 @@ const PART_BYTES: usize = 256 << 10;
 const UPLOAD_TIME: Duration = Duration::from_secs(60);
 
 /// Does the action `upload`.
-pub(crate) async fn run(order: Order<'_>) -> Result<Output, Fault> {
+pub(crate) async fn run(order: CommandCall<'_>) -> Result<Output, Fault> {
     let limit = order.client.timeout.unwrap_or(UPLOAD_TIME);
     let order = order.patient(limit);
     let limit = order.limit().unwrap_or(limit);
@@ -76,7 +76,7 @@ pub(crate) fn only_by_tool(command: &str) -> Option<Fault> {
     })
 }
 
-async fn upload(mut order: Order<'_>) -> Result<Output, Fault> {
+async fn upload(mut order: CommandCall<'_>) -> Result<Output, Fault> {
     let session = order.find_session()?;
     let tab = order.choose_tab(&session)?;
     let paths = paths(order.args.remove("files"))?;
@@ -122,7 +122,7 @@ fn check_count(count: usize) -> Result<(), Fault> {
 }
 
 /// Checks and opens all files, where waiting for a disk disturbs nobody.
-async fn check(order: &Order<'_>, paths: Vec<String>) -> Result<Vec<CheckedFile>, Fault> {
+async fn check(order: &CommandCall<'_>, paths: Vec<String>) -> Result<Vec<CheckedFile>, Fault> {
     if paths.is_empty() {
         return Ok(Vec::new());
     }
@@ -144,7 +144,7 @@ fn check_all(
 
 /// Sends all files and names them in the order's arguments.
 async fn send_parts(
-    order: &mut Order<'_>,
+    order: &mut CommandCall<'_>,
     session: &Arc<Session>,
     tab: Option<TabId>,
     checked: Vec<CheckedFile>,
@@ -186,7 +186,7 @@ fn check_size<'a>(files: impl Iterator<Item = (&'a String, u64)>) -> Result<(), 
 
 /// Names checked files to a browser that takes nothing else.
 fn name_paths(
-    order: &mut Order<'_>,
+    order: &mut CommandCall<'_>,
     session: &Session,
     checked: &[CheckedFile],
     contents: &[OutgoingFile],

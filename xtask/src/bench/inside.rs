@@ -5,8 +5,8 @@ use std::sync::Arc;
 use anyhow::{Result, anyhow};
 use hub::{Attachment, Batch, CallRequest, Caller, Hub, Introduction, Outgoing, StateQuery};
 use model::{
-    Change, ClientId, Effect, FromBrowser, Habits, Hello, InstanceId, Json, Kind, NumberedChange,
-    Reply, StateBody, StateUpdate, Target, ToBrowser, Work,
+    Change, ClientId, Effect, FromBrowser, Hello, InstanceId, Json, Kind, NumberedChange,
+    PeerTraits, Reply, StateBody, StateUpdate, Target, ToBrowser, Work,
 };
 use store::MemoryStore;
 use tokio::task::JoinSet;
@@ -68,7 +68,7 @@ fn hello() -> Result<Hello> {
         position: None,
         resume_token: None,
         tabs: Vec::new(),
-        habits: Habits::default(),
+        traits: PeerTraits::default(),
     })
 }
 

@@ -196,9 +196,9 @@ pub fn introduce(
         position: body.position.map(position).transpose()?,
         resume_token: body.resume_token,
         tabs: Vec::new(),
-        habits: model::Habits {
+        traits: model::PeerTraits {
             commands: words(body.commands, COMMANDS),
-            ..model::Habits::default()
+            ..model::PeerTraits::default()
         },
     })
 }

@@ -133,13 +133,13 @@ fn deliver(message: &FromBrowser) -> Value {
 }
 
 fn hello(said: &Hello) -> Value {
-    let habits = &said.habits;
+    let traits = &said.traits;
     json!({
         "instance": said.instance.as_str(), "kind": said.kind.as_str(), "name": said.name,
         "version": said.version, "capabilities": said.capabilities,
-        "tabs": said.tabs.iter().map(tab).collect::<Vec<_>>(), "commands": habits.commands.len(),
-        "nameless": habits.nameless, "mayDouble": habits.may_double,
-        "tabPerClient": habits.tab_per_client, "lastSequence": habits.last_sequence.map(|last| last.0),
+        "tabs": said.tabs.iter().map(tab).collect::<Vec<_>>(), "commands": traits.commands.len(),
+        "nameless": traits.nameless, "mayDouble": traits.may_double,
+        "tabPerClient": traits.tab_per_client, "lastSequence": traits.last_sequence.map(|last| last.0),
     })
 }
 

@@ -54,7 +54,7 @@ pub enum PairingError {
 /// Everything in the file.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Kept {
+pub(super) struct PairingRecords {
     format: u32,
     /// The native messaging host may pair browsers.
     pub native: bool,
@@ -104,7 +104,7 @@ pub(super) struct Used {
     pub instance: String,
 }
 
-impl Default for Kept {
+impl Default for PairingRecords {
     fn default() -> Self {
         let (code, used, notice) = (None, None, None);
         Self { format: FORMAT, native: true, instances: BTreeMap::new(), code, used, notice }
@@ -118,7 +118,7 @@ enum Fault {
 }
 
 /// Reads what is kept; nothing, where there is no file.
-pub(super) fn read(path: &Path) -> Result<Kept, PairingError> {
+pub(super) fn read(path: &Path) -> Result<PairingRecords, PairingError> {
     match parse(path) {
         Ok(kept) => Ok(kept),
         Err(Fault::Other(error)) => Err(error),
@@ -131,7 +131,10 @@ pub(super) fn read(path: &Path) -> Result<Kept, PairingError> {
 }
 
 /// Changes what is kept, while nobody else does.
-pub(super) fn change<T>(path: &Path, work: impl FnOnce(&mut Kept) -> T) -> Result<T, PairingError> {
+pub(super) fn change<T>(
+    path: &Path,
+    work: impl FnOnce(&mut PairingRecords) -> T,
+) -> Result<T, PairingError> {
     let _lock = Lock::take(path)?;
     let (mut kept, before) = match parse(path) {
         Ok(kept) => {
@@ -150,8 +153,10 @@ pub(super) fn change<T>(path: &Path, work: impl FnOnce(&mut Kept) -> T) -> Resul
     Ok(done)
 }
 
-fn parse(path: &Path) -> Result<Kept, Fault> {
-    let Some(text) = read_private(path).map_err(Fault::Other)? else { return Ok(Kept::default()) };
+fn parse(path: &Path) -> Result<PairingRecords, Fault> {
+    let Some(text) = read_private(path).map_err(Fault::Other)? else {
+        return Ok(PairingRecords::default());
+    };
     if text.len() as u64 > LONGEST {
         return Err(Fault::Damaged("it is too long".to_owned()));
     }
@@ -164,7 +169,7 @@ fn parse(path: &Path) -> Result<Kept, Fault> {
     if head.format > FORMAT {
         return Err(Fault::Other(PairingError::Newer(path.display().to_string())));
     }
-    let kept: Kept = serde_json::from_slice(&text).map_err(damaged)?;
+    let kept: PairingRecords = serde_json::from_slice(&text).map_err(damaged)?;
     match kept.instances.keys().all(|name| InstanceId::parse(name).is_ok()) {
         true => Ok(kept),
         false => Err(Fault::Damaged("a name in it is none".to_owned())),
@@ -178,7 +183,7 @@ fn read_private(path: &Path) -> Result<Option<Vec<u8>>, PairingError> {
     })
 }
 
-fn set_aside(path: &Path, why: &str) -> Result<Kept, PairingError> {
+fn set_aside(path: &Path, why: &str) -> Result<PairingRecords, PairingError> {
     let aside = beside(path, &format!("damaged-{}", random_text(6)));
     fs::rename(path, &aside).map_err(|error| failed(path, error))?;
     tracing::warn!(file = %path.display(), aside = %aside.display(), why, "pairings were damaged");
@@ -188,10 +193,10 @@ fn set_aside(path: &Path, why: &str) -> Result<Kept, PairingError> {
         aside.display()
     );
     // Who was unpaired is not known any more, so nobody comes back unasked.
-    Ok(Kept { native: false, notice: Some(notice), ..Kept::default() })
+    Ok(PairingRecords { native: false, notice: Some(notice), ..PairingRecords::default() })
 }
 
-fn text(kept: &Kept) -> Vec<u8> {
+fn text(kept: &PairingRecords) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(kept).expect("plain data with text as keys");
     text.push(b'\n');
     text

@@ -234,7 +234,7 @@ async fn what_acts_is_asked_after_and_what_reads_is_sent_again() {
     let resumed = table.resume(true);
     assert_eq!((resumed.ask, ids(&resumed.send)), (vec![id(1)], vec![3]));
     assert!(outcomes.iter_mut().all(|outcome| outcome.try_recv().is_err()), "nobody was told");
-    assert_eq!(table.told(id(1), ExecutorStatus::Running), Told::Wait);
+    assert_eq!(table.told(id(1), ExecutorStatus::Running), CallFate::Wait);
     assert_eq!(ready_id(&table.end(id(1), done()).1), Some(2), "the next of the tab follows");
 }
 
@@ -244,7 +244,7 @@ async fn what_the_browser_remembers_is_the_end() {
         let (mut table, _outcomes) = suspended();
         table.resume(true);
         let told = table.told(id(1), ExecutorStatus::Ended(outcome.clone()));
-        assert_eq!(told, Told::End(outcome.map(Reply::Result)));
+        assert_eq!(told, CallFate::End(outcome.map(Reply::Result)));
     }
 }
 
@@ -252,7 +252,7 @@ async fn what_the_browser_remembers_is_the_end() {
 async fn a_call_that_never_arrived_is_sent_under_the_same_id_and_only_to_who_would_know() {
     let (mut table, _outcomes) = suspended();
     table.resume(true);
-    let Told::Send(ready) = table.told(id(1), ExecutorStatus::Unknown) else {
+    let CallFate::Send(ready) = table.told(id(1), ExecutorStatus::Unknown) else {
         panic!("it is sent")
     };
     assert_eq!(ready.call.id, id(1));
@@ -261,7 +261,7 @@ async fn a_call_that_never_arrived_is_sent_under_the_same_id_and_only_to_who_wou
     // The one who does not know is lost too before it can say so, and comes back.
     table.suspend();
     table.resume(true);
-    let Told::End(Err(fault)) = table.told(id(1), ExecutorStatus::Unknown) else {
+    let CallFate::End(Err(fault)) = table.told(id(1), ExecutorStatus::Unknown) else {
         panic!("it ends")
     };
     assert_eq!(fault.code, Code::OutcomeUnknown);
@@ -273,10 +273,10 @@ async fn nobody_is_asked_after_twice_nor_what_nobody_waits_for() {
     assert!(table.withdraw(id(1), Ending::TimedOut).is_some());
     assert_eq!(table.resume(true).ask, []);
     let told = table.told(id(1), ExecutorStatus::Running);
-    assert_eq!(told, Told::Stray(Stray::Late));
+    assert_eq!(told, CallFate::Stray(Stray::Late));
     assert_eq!(ready_id(&table.release(id(1))), Some(2), "the tab is free after its grace");
     let told = table.told(id(9), ExecutorStatus::Unknown);
-    assert_eq!(told, Told::Stray(Stray::Unknown));
+    assert_eq!(told, CallFate::Stray(Stray::Unknown));
 }
 
 #[tokio::test]

@@ -159,7 +159,7 @@ impl Session {
             id,
             services,
             tool_count: AtomicUsize::new(catalog.app_tools().len()),
-            door: tokio::sync::Mutex::default(),
+            takeover_turn: tokio::sync::Mutex::default(),
             core: Mutex::new(Core {
                 presence: Presence::restore(known_before, record.away_since_ms),
                 peer: PeerFacts::default(),
@@ -186,7 +186,7 @@ impl Session {
         introduction: Introduction,
         outbox: Outbox,
     ) -> Result<Attachment, Closing> {
-        let _door = self.door.lock().await;
+        let _turn = self.takeover_turn.lock().await;
         self.judge(&introduction).await?;
         self.close(Closing::new(CloseReason::Superseded, "the same peer came back"));
         let superseded = self.core.lock().presence.link().map(|link| link.number);
@@ -206,7 +206,7 @@ impl Session {
             let Some(link) = core.presence.link() else { return Vacancy::Free };
             let hello = &introduction.hello;
             let known = |tab: &Tab| core.catalog.tabs().any(|known| known.id == tab.id);
-            (link.number, hello.habits.may_double && hello.tabs.iter().any(known))
+            (link.number, hello.traits.may_double && hello.tabs.iter().any(known))
         };
         let probe = self.services.config.load().takeover_probe;
         if same || !self.answers_within(probe).await {
@@ -221,7 +221,7 @@ impl Session {
         introduction: Introduction,
         outbox: Outbox,
     ) -> Result<Attachment, Box<(Introduction, Outbox)>> {
-        let _door = self.door.lock().await;
+        let _turn = self.takeover_turn.lock().await;
         match self.judge_place(&introduction).await {
             Vacancy::Taken => return Err(Box::new((introduction, outbox))),
             Vacancy::Free => {}
@@ -295,8 +295,8 @@ impl Session {
         core.peer = PeerFacts {
             version: hello.version,
             capabilities: hello.capabilities,
-            called: hello.habits.nameless.then_some(hello.instance),
-            habits: hello.habits,
+            called: hello.traits.nameless.then_some(hello.instance),
+            traits: hello.traits,
         };
         core.resume_digest = Some(digest(&token));
         core.delivery.connected();
@@ -307,7 +307,7 @@ impl Session {
             && hello.epoch.as_ref() == core.delivery.inbox.seen().map(|seen| &seen.epoch);
         let received = hello.epoch.map(|epoch| self.open_inbox(&mut core, epoch));
         let position = hello.position.or_else(|| {
-            let sequence = core.peer.habits.last_sequence?;
+            let sequence = core.peer.traits.last_sequence?;
             Some(Position { sequence, ..core.delivery.outgoing.current() })
         });
         let welcome = self.welcome(&mut core, position.as_ref(), received, token);

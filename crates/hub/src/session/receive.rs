@@ -15,7 +15,7 @@ use store::{NewEntry, StoreWrite, WriteTicket};
 use super::{Core, Session, refresh::Refresh};
 use crate::{
     agenda::Due,
-    calls::{Stray, Told},
+    calls::{CallFate, Stray},
     feed,
     replay::Arrival,
     state::{Applied, StateCache},
@@ -42,7 +42,7 @@ impl Session {
             // A socket that was superseded may still have something in its pipe; of a peer with
             // two of them, answers count on either.
             if let FromBrowser::Ended { call, outcome } = message
-                && core.peer.habits.may_double
+                && core.peer.traits.may_double
             {
                 self.call_ended(&mut core, call, outcome);
             }
@@ -95,10 +95,10 @@ impl Session {
     /// Takes in what became of a call while the browser was away.
     fn call_told(self: &Arc<Self>, core: &mut Core, call: CallId, status: ExecutorStatus) {
         match core.calls.told(call, status) {
-            Told::End(outcome) => self.call_ended(core, call, outcome),
-            Told::Send(ready) => core.dispatch(Some(*ready)),
-            Told::Wait => {}
-            Told::Stray(stray) => self.services.metrics.stray(stray),
+            CallFate::End(outcome) => self.call_ended(core, call, outcome),
+            CallFate::Send(ready) => core.dispatch(Some(*ready)),
+            CallFate::Wait => {}
+            CallFate::Stray(stray) => self.services.metrics.stray(stray),
         }
     }
 

@@ -86,7 +86,7 @@ impl Session {
     }
 
     fn tells_all_tabs(&self, core: &Core) -> bool {
-        let commands = &core.peer.habits.commands;
+        let commands = &core.peer.traits.commands;
         match commands.is_empty() {
             true => self.kind == Kind::Browser && core.catalog.tabs().next().is_some(),
             false => !commands.iter().any(|name| name == LISTS_TABS),

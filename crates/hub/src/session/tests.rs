@@ -1,6 +1,6 @@
 //! A session whose disk takes nothing for a long time.
 
-use model::{Epoch, Habits, Hello};
+use model::{Epoch, Hello, PeerTraits};
 use store::{EmbeddedStore, Options, Store};
 
 use super::*;
@@ -23,7 +23,7 @@ async fn what_waits_for_the_disk_has_a_limit() {
         position: None,
         resume_token: None,
         tabs: Vec::new(),
-        habits: Habits::default(),
+        traits: PeerTraits::default(),
     };
     let (outbox, mut outgoing) = hub.outbox();
     let introduction = Introduction {

@@ -127,9 +127,9 @@ impl Core {
     /// The line in which an acting call waits.
     fn lane(&self, tab: Option<TabId>, client: &ClientId) -> Lane {
         match tab {
-            _ if self.peer.habits.one_tab => Lane::Session,
+            _ if self.peer.traits.one_tab => Lane::Session,
             Some(tab) => Lane::Tab(tab),
-            None if self.peer.habits.tab_per_client => Lane::Client(client.clone()),
+            None if self.peer.traits.tab_per_client => Lane::Client(client.clone()),
             None => Lane::Session,
         }
     }
@@ -182,7 +182,7 @@ impl Ticket {
             Ok(answered) => answered.unwrap_or_else(|_| Err(lost())),
             Err(_) => self.give_up(),
         };
-        self.settle(&outcome);
+        self.note_end(&outcome);
         outcome
     }
 
@@ -204,7 +204,7 @@ impl Ticket {
     }
 
     /// Counts the end and writes it into the session's feed.
-    fn settle(&mut self, outcome: &Result<Reply, Fault>) {
+    fn note_end(&mut self, outcome: &Result<Reply, Fault>) {
         self.ended = true;
         let (ending, took) = (Ending::of(outcome), self.started.elapsed());
         self.session.services.metrics.call_ended(&self.label, ending, took);
@@ -246,7 +246,7 @@ impl Drop for Ticket {
             Some(_) => Err(Fault::new(Code::Cancelled, "the client withdrew the call")),
             None => self.outcome.try_recv().unwrap_or_else(|_| Err(lost())),
         };
-        self.settle(&outcome);
+        self.note_end(&outcome);
     }
 }
 

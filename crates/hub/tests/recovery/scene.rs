@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hub::{Attachment, Hub, Introduction, Outgoing};
-use model::{Epoch, Habits, Hello, InstanceId, Kind};
+use model::{Epoch, Hello, InstanceId, Kind, PeerTraits};
 
 /// Attaches the one peer, in this life of it.
 pub async fn attach(hub: &Hub, epoch: &Epoch) -> (Attachment, Outgoing) {
@@ -30,7 +30,7 @@ fn hello(epoch: &Epoch) -> Hello {
         position: None,
         resume_token: None,
         tabs: Vec::new(),
-        habits: Habits::default(),
+        traits: PeerTraits::default(),
     }
 }
 

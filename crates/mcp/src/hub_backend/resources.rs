@@ -15,7 +15,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use tools::{
     Toolbox, browser_instance,
-    shelf::{self, Kept},
+    shelf::{self, ShelvedResult},
 };
 
 use super::results::from_json;
@@ -99,13 +99,13 @@ fn contents(written: Value) -> Answer<ReadResourceResponse> {
 }
 
 /// A large result that is told as text. One that would grow too much by it is told as bytes.
-fn written_out(kept: &Kept) -> Option<&str> {
+fn written_out(kept: &ShelvedResult) -> Option<&str> {
     let text = std::str::from_utf8(&kept.content).ok().filter(|_| is_text(&kept.mime_type))?;
     (page_text::encoded_at_most(text) <= WRITTEN_OUT_GROWTH * text.len()).then_some(text)
 }
 
 /// A large result: as text, in which all is to be seen, or as bytes.
-fn large(address: &str, kept: &Kept, text: Option<&str>) -> Value {
+fn large(address: &str, kept: &ShelvedResult, text: Option<&str>) -> Value {
     match text {
         Some(text) => {
             let text = match serde_json::from_str::<IgnoredAny>(text) {

@@ -20,14 +20,14 @@ pub const ALIASES: &[(&str, &str)] =
     &[("instanceId", "session"), ("tabId", "tab"), ("timeout", "timeoutMs")];
 
 /// A tool of our own with everything that does not change.
-pub struct Own {
+pub struct OwnTool {
     /// The tool as it is written down in its file.
     pub tool: &'static CoreTool,
     definition: OnceLock<Definition>,
     checker: OnceLock<Checker>,
 }
 
-impl Own {
+impl OwnTool {
     /// Takes a tool; nothing is made of it yet.
     pub fn new(tool: &'static CoreTool) -> Self {
         Self { tool, definition: OnceLock::new(), checker: OnceLock::new() }
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn every_schema_of_our_own_can_be_used() {
         for tool in TOOLS {
-            let own = Own::new(tool);
+            let own = OwnTool::new(tool);
             // Panics where it cannot; what is wrong with the arguments does not matter here.
             let _ = own.checker().check(&Value::Null);
             assert_eq!(own.definition().name, tool.name);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn nothing_is_made_of_a_tool_before_it_is_needed() {
-        let own = Own::new(&TOOLS[0]);
+        let own = OwnTool::new(&TOOLS[0]);
         assert!(own.checker.get().is_none() && own.definition.get().is_none());
         let _ = own.definition();
         assert!(own.checker.get().is_none(), "listed, and not called yet");

@@ -9,8 +9,8 @@ use std::{
 use guard::HubSecret;
 use hub::{Attachment, Batch, Caller, Hub, Introduction, Outgoing};
 use model::{
-    Change, ClientId, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind, NumberedChange,
-    Reply, StateBody, StateUpdate, ToBrowser, Work,
+    Change, ClientId, Fault, FromBrowser, Hello, InstanceId, Json, Kind, NumberedChange,
+    PeerTraits, Reply, StateBody, StateUpdate, ToBrowser, Work,
 };
 use parking_lot::Mutex;
 use serde_json::{Value, json};
@@ -125,7 +125,7 @@ impl Stage {
             position: None,
             resume_token: None,
             tabs: Vec::new(),
-            habits: Habits::default(),
+            traits: PeerTraits::default(),
         };
         let (outbox, outgoing) = self.toolbox.hub.outbox();
         let introduction = Introduction {

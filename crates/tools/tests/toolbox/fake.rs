@@ -14,8 +14,9 @@ use std::{
 use guard::HubSecret;
 use hub::{Attachment, Batch, Caller, Hub, Introduction, Outgoing};
 use model::{
-    Call, Change, ClientId, Closing, Fault, FromBrowser, Habits, Hello, InstanceId, Json, Kind,
-    Level, NumberedChange, Reply, StateBody, StateUpdate, Tab, TabId, ToBrowser, ToolSpec, Work,
+    Call, Change, ClientId, Closing, Fault, FromBrowser, Hello, InstanceId, Json, Kind, Level,
+    NumberedChange, PeerTraits, Reply, StateBody, StateUpdate, Tab, TabId, ToBrowser, ToolSpec,
+    Work,
 };
 use serde_json::{Value, json};
 use store::MemoryStore;
@@ -110,7 +111,7 @@ impl Stage {
             position: None,
             resume_token: None,
             tabs: abilities.tabs.iter().copied().map(tab).collect(),
-            habits: Habits { commands: owned(abilities.commands), ..Habits::default() },
+            traits: PeerTraits { commands: owned(abilities.commands), ..PeerTraits::default() },
         };
         let (outbox, outgoing) = self.toolbox.hub.outbox();
         let introduction = Introduction {
