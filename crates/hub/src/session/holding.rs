@@ -114,8 +114,6 @@ impl Session {
         }
     }
 
-    /// Tells the browser that nobody has a tab, or for whom it is kept: then it is not the user's
-    /// own again.
     /// Tells a browser that keeps tabs apart who has called.
     pub(crate) fn tell_clients(self: &Arc<Self>) {
         if self.is_connected() && self.keeps_tabs_apart() {
@@ -138,6 +136,8 @@ impl Session {
         }
     }
 
+    /// Tells the browser that nobody has a tab, or for whom it is kept: then it is not the user's
+    /// own again.
     fn tell_owner(self: &Arc<Self>, tab: TabId, kept_for: Option<&str>) {
         let mut data = json!({"tabId": tab.0, "client": null});
         if let Some(to) = kept_for {
